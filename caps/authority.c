@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "caps/judge.h"
+#include "caps/tools.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
@@ -52,13 +53,15 @@ struct wfs_authority {
 	pthread_mutex_t lock;
 	pthread_cond_t timer_wanted; /* a grant or `stopping` */
 	/* Lock for the following: lock. */
-	json_t *grants;      /* name: document */
-	uint32_t reducer_id; /* of sys.grant; 0: the world has no such reducer */
-	uint64_t height;     /* of the grants, or a later one */
-	int64_t expired_ns;  /* watchers were notified of what expired until then */
+	struct wfs_tools *tools; /* that outside servers list; NULL: none */
+	json_t *grants;          /* name: document */
+	uint32_t reducer_id;     /* of sys.grant; 0: the world has no such reducer */
+	uint64_t height;         /* of the grants, or a later one */
+	int64_t expired_ns;      /* watchers were notified of what expired until then */
 	struct wfs_holder *holders;
 	void *holder_tree; /* the holders by principal: tsearch(3) */
 	bool stopping;
+	bool listed; /* `tools` was set, and watchers were not notified of it yet */
 };
 
 /* --- reading grants --- */
@@ -393,12 +396,28 @@ static bool wait_for_expiry(struct wfs_authority *authority)
 		const struct timespec until = {
 			.tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
 
-		if (next_ns <= wfs_clock_realtime_ns())
+		if (authority->listed || next_ns <= wfs_clock_realtime_ns())
 			return true;
 		pthread_cond_clockwait(
 			&authority->timer_wanted, &authority->lock, CLOCK_REALTIME, &until);
 	}
 	return false;
+}
+
+/* Notifies watchers of a new list of outside tools, if there is one. Under `telling`. */
+static void tell_of_tools(struct wfs_authority *authority)
+{
+	struct wfs_holder *holder = first_holder(authority);
+
+	pthread_mutex_lock(&authority->lock);
+	const bool listed = authority->listed;
+	authority->listed = false;
+	pthread_mutex_unlock(&authority->lock);
+	for (; listed && holder; holder = holder->next)
+		for (struct wfs_rights_watcher *watcher = holder->watchers; watcher;
+			watcher = watcher->next)
+			if (watcher->listed)
+				watcher->listed(watcher);
 }
 
 static void *timer_main(void *argument)
@@ -411,6 +430,7 @@ static void *timer_main(void *argument)
 
 		note_expired(authority);
 		tell(authority);
+		tell_of_tools(authority);
 	}
 	return NULL;
 }
@@ -549,6 +569,26 @@ uint64_t wfs_authority_refused_total(const struct wfs_authority *authority)
 	return atomic_load_explicit(&authority->refused_total, memory_order_relaxed);
 }
 
+/* --- outside tools --- */
+
+struct wfs_tools *wfs_authority_tools(struct wfs_authority *authority)
+{
+	WFS_GUARD(&authority->lock);
+
+	return wfs_tools_ref(authority->tools);
+}
+
+struct wfs_tools *wfs_authority_swap_tools(struct wfs_authority *authority, struct wfs_tools *tools)
+{
+	WFS_GUARD(&authority->lock);
+	struct wfs_tools *const before = authority->tools;
+
+	authority->tools = tools;
+	authority->listed |= tools || before;
+	pthread_cond_signal(&authority->timer_wanted);
+	return before;
+}
+
 /* --- life --- */
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority)
@@ -559,6 +599,11 @@ struct wfs_world *wfs_authority_world(const struct wfs_authority *authority)
 const char *wfs_authority_directory(const struct wfs_authority *authority)
 {
 	return wfs_world_directory(authority->world);
+}
+
+bool wfs_authority_older(const struct wfs_authority *authority)
+{
+	return wfs_world_older(authority->world);
 }
 
 bool wfs_authority_read_only(const struct wfs_authority *authority)
@@ -661,6 +706,7 @@ void wfs_authority_free(struct wfs_authority *authority)
 	stop_timer(authority);
 	free_holders(authority);
 	json_decref(authority->grants);
+	wfs_tools_unref(authority->tools);
 	pthread_cond_destroy(&authority->timer_wanted);
 	pthread_mutex_destroy(&authority->lock);
 	pthread_mutex_destroy(&authority->telling);

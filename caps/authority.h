@@ -33,6 +33,9 @@ struct wfs_rights_watcher {
 	 * force; the request that changed them is not answered yet. Called on the publisher's
 	 * thread or the authority's, one call at a time; must not add or remove watchers. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
+	/* Drop copies of listings of outside tools (caps/session-tools.h): the list has changed.
+	 * Called as `changed`, but on the authority's thread; NULL: nothing. */
+	void (*listed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
 
@@ -59,6 +62,7 @@ struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 /* Each of these forwards to the function of kernel/world/world.h that has its name. */
 const char *wfs_authority_directory(const struct wfs_authority *authority); /* borrowed */
 bool wfs_authority_read_only(const struct wfs_authority *authority);
+bool wfs_authority_older(const struct wfs_authority *authority);
 struct wfs_manifest *wfs_authority_manifest(const struct wfs_authority *authority);
 void wfs_authority_end_code(const struct wfs_authority *authority, unsigned int delay_ms);
 void wfs_authority_observe(const struct wfs_authority *authority, struct wfs_observer *observer);

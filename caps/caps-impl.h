@@ -75,6 +75,11 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
 
+/** session_charge() - note in @request by which grant and policy @verdict allows @question, and
+ *  which grant's budget pays. */
+void session_charge(struct wfs_request *request, const struct wfs_question *question,
+	const struct wfs_verdict *verdict);
+
 /** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
  *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or -errno
  *  with request->error. */
@@ -132,6 +137,11 @@ void session_approval_done(struct session_approval *approval);
 /** session_is_own_run() - is the session's principal the agent of @run, or did it begin the run? */
 bool session_is_own_run(const struct wfs_session *session, const struct wfs_document_turn *run);
 
+/** session_claim_intent() - set question->claim for resolving a call of an outside tool:
+ *  WFS_CLAIM_MADE if it is a call of the principal, otherwise WFS_CLAIM_ADMIN. */
+int session_claim_intent(const struct wfs_session *session, const char *intent_id,
+	struct wfs_question *question, struct wfs_error *error);
+
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 	struct wfs_question *question, struct wfs_error *error);
 void session_claim_chat(
@@ -166,6 +176,14 @@ int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
  *  @name: of the file. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
+
+/** session_reads_hidden() - may the principal read a private text (kernel/read/text.h)?
+ *  Return: 1, 0, or -errno. */
+int session_reads_hidden(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text);
+
+/** session_note_hidden() - as session_note(), of a private text that is looked up or read. */
+int session_note_hidden(const struct wfs_session *session, const struct wfs_text *text);
 
 /* Content or code of an artifact, or an entry of a memory store. Plain value. */
 struct session_text {

@@ -10,6 +10,7 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
+#include "kernel/value/fired.h"
 
 #define WFS_EMBEDDING_MODEL \
 	"embedding" /* name in host.json of the model that makes embeddings, for all actions */
@@ -23,13 +24,14 @@ struct wfs_session;
  * answer of its chat, also when the plan failed, with `plan:ID` as the checkpoint's path; with
  * `wait: false` it is {chat_id, plan_id?}.
  */
-#define WFS_DRIVES(X)                                                                     \
-	X(STEP, "those of agent.step", "the run's, or the list of them")                  \
-	X(CHAT, "{batch_size?, max_concurrency?, message, plan_id?, session_id?, wait?}", \
-		"the answer of a chat")                                                   \
-	X(IMPORT, "{batch_size?, blob, max_concurrency?, rerun?, resume?, session_id?}",  \
-		"the answer of a chat")                                                   \
-	X(RESUME, "{plan_id, retry_failed?, wait?}", "the answer of a chat")
+#define WFS_DRIVES(X)                                                              \
+	X(STEP, "those of agent.step", "the run's, or the list of them")           \
+	X(AGAIN, "those of the verb step-again", "what was answered then and now") \
+	X(CHAT, "those of the verb chat", "the answer of a chat")                  \
+	X(IMPORT, "those of the verb plan-import", "the answer of a chat")         \
+	X(RESUME, "those of the verb plan-resume", "the answer of a chat")         \
+	X(TOOL, "those of the verb tool", "the receipt's payload")                 \
+	X(TOOLS, "{}", "a list of caps/session-tools.h")
 
 enum wfs_drive_what {
 #define WFS_DRIVE_ENUM(constant, params, result) WFS_DRIVE_##constant,
@@ -52,6 +54,7 @@ struct wfs_drive {
 	const struct wfs_session *session;     /* of the caller; must live until `done` */
 	const json_t *params;                  /* must live until `done` */
 	struct wfs_called_by called_by;        /* its texts must live until `done` */
+	struct wfs_fired fired;                /* the timer that asks, or zeros */
 	void (*done)(struct wfs_drive *drive); /* exactly once, on any thread */
 	void *context;
 
@@ -74,6 +77,11 @@ struct wfs_driver {
 	/* Begin nothing any more, and answer all waiting requests:
 	 * the world is being closed. Thread: any. */
 	void (*stop)(struct wfs_driver *driver);
+	/* Take over what host.json says now, of what is not read for each request. NULL: nothing.
+	 * Returns at once. Thread: any. */
+	void (*reload)(struct wfs_driver *driver);
+	/* Does no timer fire before the world is opened again? Thread: any. */
+	bool (*paused)(struct wfs_driver *driver);
 	/* stop(), and wait for everything in progress. Unfinished runs and plans continue when the
 	 * world is opened again. */
 	void (*free)(struct wfs_driver *driver);

@@ -16,6 +16,26 @@
 #include "kernel/world/domains.h"
 #include "kernel/world/world.h"
 
+static void find_timers(struct wfs_driving *driving, struct wfs_view *view)
+{
+	struct wfs_reducer reducer;
+
+	if (wfs_view_builtin(view, WFS_BUILTIN_TIMER, &reducer) == 0)
+		driving->timers_id = reducer.reducer_id;
+	if (wfs_view_builtin(view, WFS_BUILTIN_WAIT, &reducer) == 0)
+		driving->waits_id = reducer.reducer_id;
+}
+
+/* A manifest can bring timers to a world that an earlier program has made. */
+static void find_new_timers(struct wfs_driving *driving)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error ignored = {0};
+
+	if (!wfs_view_open(driving->world, WFS_HEIGHT_HEAD, &view, &ignored))
+		find_timers(driving, &view);
+}
+
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error)
 {
@@ -40,6 +60,8 @@ int wfs_driving_init(
 		if (!r)
 			*watched[i].id = reducer.reducer_id;
 	}
+	if (!r)
+		find_timers(driving, &view);
 	return r;
 }
 
@@ -48,6 +70,10 @@ static void on_told(struct wfs_observer *observer, const struct wfs_commit *comm
 	struct wfs_driving *const driving =
 		(struct wfs_driving *)((char *)observer - offsetof(struct wfs_driving, observer));
 
+	bool timers = false;
+
+	if (commit->manifest_changed && !driving->timers_id)
+		find_new_timers(driving);
 	for (size_t i = 0; i < commit->change_count; i++) {
 		const struct wfs_change *const change = &commit->changes[i];
 		const uint32_t id = change->reducer_id;
@@ -57,7 +83,11 @@ static void on_told(struct wfs_observer *observer, const struct wfs_commit *comm
 		else if (id == driving->turns_id || id == driving->chats_id ||
 			id == driving->plans_id)
 			driving->owner_changed(driving, change->key);
+		timers |=
+			driving->timers_id && (id == driving->timers_id || id == driving->waits_id);
 	}
+	if (timers)
+		driving->timer_changed(driving);
 }
 
 void wfs_driving_begin(struct wfs_driving *driving)

@@ -23,6 +23,8 @@ struct wfs_driving {
 	void (*owner_changed)(
 		struct wfs_driving *driving, struct wfs_bytes key); /* turn, chat, plan */
 
+	void (*timer_changed)(struct wfs_driving *driving); /* any timer, or wait */
+
 	/* Private. */
 	struct wfs_observer observer;
 	struct wfs_world *world;
@@ -30,6 +32,8 @@ struct wfs_driving {
 	uint32_t turns_id;   /* of sys.turn */
 	uint32_t chats_id;   /* of sys.chat_message */
 	uint32_t plans_id;   /* of sys.plan */
+	uint32_t timers_id;  /* of sys.timer; 0: the world has no timers yet */
+	uint32_t waits_id;   /* of sys.wait, as before */
 };
 
 /** wfs_driving_init() - prepare @driving for the world of @authority. @authority: must outlive

@@ -45,6 +45,7 @@ struct wfs_upload {
 	struct wfs_blob_writer *writer;
 	struct wfs_blob blob; /* once it is complete */
 	bool complete;
+	bool answers; /* wfs_session_upload_answer() has begun it */
 };
 
 static void forget(struct wfs_request *request)
@@ -65,22 +66,42 @@ static void record_behind(const struct wfs_session *session, enum wfs_effect eff
 		free(request);
 }
 
+static int new_upload(const struct wfs_session *session, bool answers,
+	struct wfs_upload **ret_upload, struct wfs_error *error)
+{
+	WFS_AUTO_UPLOAD struct wfs_upload *upload = calloc(1, sizeof(*upload));
+	int r = upload
+		? wfs_blob_writer_new(wfs_world_store(session_world(session)), &upload->writer)
+		: -ENOMEM;
+
+	if (r)
+		return wfs_error_from_errno(error, r, "receive a blob");
+	upload->answers = answers;
+	*ret_upload = WFS_STEAL(upload);
+	return 0;
+}
+
 int wfs_session_upload(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error)
 {
-	WFS_AUTO_UPLOAD struct wfs_upload *upload = NULL;
 	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_PUT, error);
 
 	if (r && r != -ENOMEM) /* the sender of the blob must not wait here */
 		record_behind(session, WFS_EFFECT_BLOB_PUT);
-	if (r)
-		return r;
-	upload = calloc(1, sizeof(*upload));
-	r = upload ? wfs_blob_writer_new(wfs_world_store(session_world(session)), &upload->writer)
-		   : -ENOMEM;
-	if (r)
-		return wfs_error_from_errno(error, r, "receive a blob");
-	*ret_upload = WFS_STEAL(upload);
+	return r ? r : new_upload(session, false, ret_upload, error);
+}
+
+int wfs_session_upload_answer(
+	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error)
+{
+	return new_upload(session, true, ret_upload, error);
+}
+
+int wfs_upload_hash(const struct wfs_upload *upload, char ret_text[static WFS_HASH_TEXT_SIZE])
+{
+	if (!upload->complete)
+		return -ENOENT;
+	wfs_hash_text(&upload->blob.hash, ret_text);
 	return 0;
 }
 
@@ -101,7 +122,10 @@ int wfs_upload_submit(
 	upload->complete = true;
 	request->kind = WFS_REQUEST_BLOB;
 	request->blob = upload->blob;
-	return wfs_session_submit(session, request);
+	if (!upload->answers)
+		return wfs_session_submit(session, request);
+	session_sign(session, request);
+	return wfs_world_submit(session_world(session), request);
 }
 
 void wfs_upload_free(struct wfs_upload *upload)

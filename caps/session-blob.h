@@ -32,6 +32,16 @@ struct wfs_upload; /* a blob that is received in pieces */
 int wfs_session_upload(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
 
+/** wfs_session_upload_answer() - begin to store bytes that a receipt of the session's principal
+ *  will name, such as a long output of an outside tool; needs no right, because the effect that the
+ *  receipt answers was judged. As wfs_session_upload(). Return: 0, -ENOMEM. */
+int wfs_session_upload_answer(
+	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
+
+/** wfs_upload_hash() - get the hash of a blob that was submitted; the text is set on success.
+ *  Return: 0, -ENOENT (it was not submitted yet). */
+int wfs_upload_hash(const struct wfs_upload *upload, char ret_text[static WFS_HASH_TEXT_SIZE]);
+
 /** wfs_upload_add() - append @size bytes to the blob. Return: 0, -EFBIG (a blob has at most
  *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM; after an error the upload can only be freed. */
 int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);

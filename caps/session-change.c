@@ -38,7 +38,7 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 /* While the request waits, its grant can end and another policy can come into force: the kernel
  * judges both again before it does what the request says, and counts the call when it is
  * recorded. */
-static void charge(struct wfs_request *request, const struct wfs_question *question,
+void session_charge(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
 {
 	snprintf(request->granted, sizeof(request->granted), "%s", verdict->grant);
@@ -52,6 +52,11 @@ static void charge(struct wfs_request *request, const struct wfs_question *quest
 	if (question->artifact)
 		snprintf(request->policed.artifact, sizeof(request->policed.artifact), "%s",
 			question->artifact);
+	if (question->tool) {
+		snprintf(request->policed.tool, sizeof(request->policed.tool), "%s",
+			question->tool->name);
+		request->policed.hints = question->tool->hints;
+	}
 	if (verdict->charged)
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }
@@ -84,7 +89,7 @@ static int admit(const struct wfs_session *session, const struct wfs_question *a
 		return wfs_error_from_errno(&request->error, r, "judge a request");
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	if (verdict.code == WFS_OK) {
-		charge(request, &question, &verdict);
+		session_charge(request, &question, &verdict);
 		return begin(world, request);
 	}
 	(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
@@ -269,7 +274,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 			return session_ask(session, call, &verdict, request);
 		return session_refuse(session, &question, &verdict, request);
 	}
-	charge(request, &question, &verdict);
+	session_charge(request, &question, &verdict);
 	request->kind = WFS_REQUEST_ACTION;
 	request->action.document = action;
 	request->action.intent_id = call ? call->intent_id : NULL;
@@ -314,7 +319,7 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 		return wfs_error_from_errno(&request->error, r, "grant");
 	if (r)
 		return r;
-	charge(request, &question, &verdict);
+	session_charge(request, &question, &verdict);
 	return session_act(session, "grant", grant, request);
 }
 
@@ -348,7 +353,7 @@ int wfs_session_revoke(
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
 	if (!r) {
-		charge(request, &question, &verdict);
+		session_charge(request, &question, &verdict);
 		return session_act(session, "revoke", revocation, request);
 	}
 	r = claim_grant(session, name ? name : "", request);

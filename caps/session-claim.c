@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a run or a plan belong to the principal? The principal that began it never changes, so the
- * answer still holds when the request is folded. A run or plan that does not exist is judged as one
- * of another principal, so that a refusal does not tell whether it exists.
+ * Does a run, a plan or an intent belong to the principal? The principal that began it never
+ * changes, so the answer still holds when the request is folded. One that does not exist is judged
+ * as one of another principal, so that a refusal does not tell whether it exists.
  */
 #include "caps/caps-impl.h"
 
@@ -54,6 +54,21 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 		r = find_run(&view, run_id, &run, error);
 	question->claim =
 		run.own.json && is_own(session, run.asked_by) ? WFS_CLAIM_MADE : WFS_CLAIM_ADMIN;
+	return r;
+}
+
+int session_claim_intent(const struct wfs_session *session, const char *intent_id,
+	struct wfs_question *question, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = find(&view, WFS_BUILTIN_INTENT, intent_id, &intent, error);
+	question->claim = intent && is_own(session, wfs_json_text(intent, "principal"))
+		? WFS_CLAIM_MADE
+		: WFS_CLAIM_ADMIN;
 	return r;
 }
 

@@ -185,28 +185,58 @@ int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, ui
 	return r ? r : wfs_turn_walk_next(&walk, seq, &event_size);
 }
 
+int wfs_unjudged_first_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq)
+{
+	return wfs_turn_first_event(view, turn_id, ret_seq);
+}
+
 int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq)
 {
 	return wfs_turn_last_event(view, turn_id, ret_seq);
 }
 
-int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
-	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events)
+/* Finds the last event of a file that grows. @last: of the file's record; becomes UINT64_MAX if the
+ * file has no event yet. Return: 0, -ENOENT (the record is not that of the first event), … */
+static int find_last(
+	struct wfs_view *view, struct wfs_bytes turn_id, struct wfs_events *events, uint64_t *last)
+{
+	struct wfs_view then = *view;
+	uint64_t first;
+	int r = wfs_turn_first_event(view, turn_id, &first);
+
+	if (!r && first != events->seq)
+		r = -ENOENT;
+	if (r)
+		return r;
+	if (events->height < view->height)
+		then.height = events->height;
+	r = wfs_turn_last_event(&then, turn_id, last);
+	if (r == -ENOENT) {
+		*last = UINT64_MAX;
+		return 0;
+	}
+	return r ? r : wfs_unjudged_record_time(view, *last, &events->time_ns);
+}
+
+int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *events)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer turn_id = {0};
-	struct wfs_events events;
-	int r = wfs_turn_event_run(view, seq, &turn_id, &events.time_ns);
+	uint64_t last = events->seq;
+	int r = wfs_turn_event_run(view, events->seq, &turn_id, &events->time_ns);
 
+	events->size_bytes = 0;
 	if (r)
 		return r;
 	r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
 	if (r) /* a reader with an open file has seen it once */
 		return r == -ENOENT ? -EACCES : r;
-	r = wfs_turn_events(
-		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, &events.size_bytes);
-	if (!r)
-		*ret_events = events;
-	return r;
+	if (events->height > 0)
+		r = find_last(view, wfs_buffer_bytes(&turn_id), events, &last);
+	if (r || last == UINT64_MAX)
+		return r;
+	return wfs_turn_events(
+		view, wfs_buffer_bytes(&turn_id), last, range, buffer, &events->size_bytes);
 }
 
 /* --- reading --- */

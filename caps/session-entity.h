@@ -75,17 +75,21 @@ int wfs_session_item(const struct wfs_session *session, struct wfs_view *view, c
 int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view, uint64_t *left,
 	struct wfs_session_item *item, struct wfs_buffer *name);
 
-/* The whole `events.jsonl` of a turn. Plain value. */
+/* `events.jsonl` of a turn. Plain value. */
 struct wfs_events {
+	uint64_t seq;    /* of the record of its last event or, if it grows, of its first */
+	uint64_t height; /* it grows: it has the events below this height; 0: it ends with `seq` */
+	/* set by wfs_session_events(), of the whole file */
 	uint64_t size_bytes;
-	int64_t time_ns; /* of the newest event */
+	int64_t time_ns; /* of the last event */
 };
 
-/** wfs_session_events() - append the part @range (size 0: nothing) of a turn's `events.jsonl` as it
- *  was with the event of the record @seq as its last. Return: 0, -EACCES (the session may not see
- *  the file any more), -ENOENT (@seq is not an event of a turn), … */
-int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
-	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events);
+/** wfs_session_events() - append the part @range (size 0: nothing) of a turn's `events.jsonl`
+ *  @events: `seq` and `height` are set; the other members are filled in
+ *  Return: 0, -EACCES (the session may not see the file any more), -ENOENT (`seq` is not such an
+ *  event of a turn), … */
+int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *events);
 
 /** wfs_session_live_text() - find a version that is content, code or an entry of an artifact, by
  *  its number, if the artifact was not deleted.

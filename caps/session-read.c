@@ -277,15 +277,27 @@ int wfs_session_may_hash(
 
 /* --- the journal --- */
 
-int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
-	struct wfs_bytes *ret_line)
+static int sees_record(const struct wfs_session *session, uint64_t seq)
 {
 	char name[sizeof("18446744073709551615.json")];
 	const int size = snprintf(name, sizeof(name), "%" PRIu64 ".json", seq);
 	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES(name, (size_t)size)};
-	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
-		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, NULL);
 
+	return wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL, (struct wfs_path){names, 2},
+		WFS_COVERAGE_WHOLE, NULL);
+}
+
+int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
+	struct wfs_bytes *ret_line)
+{
+	struct wfs_journal_cut cut;
+	int r = sees_record(session, seq);
+
+	if (!r)
+		r = wfs_journal_cut_get(view->txn, &cut);
+	/* The baseline with which a journal begins that was cut says what record 0 said. */
+	if (!r && cut.count > 0 && seq == cut.first_seq)
+		r = sees_record(session, 0);
 	return r ? r : wfs_view_record(view, seq, ret_line);
 }
 
@@ -294,19 +306,19 @@ int wfs_unjudged_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_a
 	return wfs_view_record_time(view, seq, ret_at_ns);
 }
 
-int wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
+int wfs_unjudged_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log)
 {
-	return wfs_view_journal_size(view, ret_size_bytes);
+	return wfs_view_log(view, number, ret_log);
 }
 
 int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t offset, size_t size, struct wfs_buffer *buffer)
+	const struct wfs_view_log *log, uint64_t offset, size_t size, struct wfs_buffer *buffer)
 {
 	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES("log.jsonl", 9)};
 	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
 		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, NULL);
 
-	return r == -ENOENT ? -EACCES : r ? r : wfs_view_journal_read(view, offset, size, buffer);
+	return r == -ENOENT ? -EACCES : r ? r : wfs_view_log_read(view, log, offset, size, buffer);
 }
 
 /* Figures tell what other principals do. Return: 1, 0, or -ENOMEM. */
@@ -337,7 +349,9 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 		wfs_world_count_blobs(session_world(session), &figures.world);
 	else
 		figures = (struct wfs_session_figures){.world.height = figures.world.height,
-			.world.first_height = figures.world.first_height};
+			.world.first_height = figures.world.first_height,
+			.world.store_format = figures.world.store_format,
+			.world.fold_version = figures.world.fold_version};
 	*ret_figures = figures;
 	return 0;
 }

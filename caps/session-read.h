@@ -51,7 +51,9 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_may_hash(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_seen *seen);
 
+/** wfs_session_record() - find the line of record @seq, borrowed until the view is closed
+ *  Return: 0, -ENOENT (not seen, or not in the view), … */
 int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_bytes *ret_line);
 int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t offset, size_t size, struct wfs_buffer *buffer);
+	const struct wfs_view_log *log, uint64_t offset, size_t size, struct wfs_buffer *buffer);

@@ -24,8 +24,7 @@ static int reads_all(const struct wfs_session *session, struct wfs_view *view, c
 	return r;
 }
 
-/* May the principal read a text? Return: 1, 0, or -errno. */
-static int reads_text(
+int session_reads_hidden(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
@@ -58,12 +57,11 @@ static int judge_file(
 	int r = text->seq < view->height ? sees_file(session, text) : -ENOENT;
 
 	if (!r)
-		r = reads_text(session, view, text);
+		r = session_reads_hidden(session, view, text);
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
-/* Notes that the file of a text is looked up or read. */
-static int note_file(const struct wfs_session *session, const struct wfs_text *text)
+int session_note_hidden(const struct wfs_session *session, const struct wfs_text *text)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
 
@@ -82,7 +80,7 @@ int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, u
 	if (!r)
 		r = judge_file(session, view, &text);
 	if (!r)
-		r = note_file(session, &text);
+		r = session_note_hidden(session, &text);
 	if (!r)
 		*ret_text = text;
 	return r;
@@ -149,7 +147,7 @@ static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 	int r = wfs_text_find(revealing->view->txn, &hash, &text);
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	r = reads_text(revealing->session, revealing->view, &text);
+	r = session_reads_hidden(revealing->session, revealing->view, &text);
 	if (r <= 0)
 		return r;
 	r = wfs_text_value(text.bytes, ret_value);

@@ -60,6 +60,25 @@ int wfs_session_cancel(
 	return r ? r : session_admit_act(session, &question, "cancel", cancel, request);
 }
 
+int wfs_session_wake(const struct wfs_session *session, json_t *wake, struct wfs_request *request)
+{
+	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_WAKE};
+	int r = session_claim_run(
+		session, wfs_json_text(wake, "turn_id"), &question, &request->error);
+
+	return r ? r : session_admit_act(session, &question, "wake", wake, request);
+}
+
+int wfs_session_suspend_call(
+	const struct wfs_session *session, json_t *wait, struct wfs_request *request)
+{
+	int r = json_object_get(wait, "until_event")
+		? wfs_session_judge(session, WFS_EFFECT_INTROSPECT_JOURNAL, &request->error)
+		: 0;
+
+	return r ? r : session_act(session, "wait", wait, request);
+}
+
 int wfs_session_leave_run(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request)
 {
@@ -228,8 +247,7 @@ int wfs_session_check_journal(const struct wfs_session *session, struct wfs_erro
 	return wfs_trace(r ? r : wfs_payer_check(&payer, WFS_PAYER_RECORD_BYTES, error));
 }
 
-/* Has the principal used up its tokens? Return: 0, -EDQUOT, … */
-static int check_tokens(const struct wfs_session *session, struct wfs_error *error)
+int wfs_session_has_tokens(const struct wfs_session *session, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *resources = NULL;
@@ -249,7 +267,7 @@ static int check_tokens(const struct wfs_session *session, struct wfs_error *err
 int wfs_session_generate(const struct wfs_session *session,
 	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request)
 {
-	int r = check_tokens(session, &request->error);
+	int r = wfs_session_has_tokens(session, &request->error);
 
 	if (!r)
 		r = wfs_session_admit(session, WFS_EFFECT_LLM_GENERATE, request);

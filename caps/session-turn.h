@@ -50,6 +50,10 @@ int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
+/** wfs_session_wake() - end the waiting of the run {turn_id}, whose tool `wait_until` waits.
+ *  Allowed as wfs_session_cancel(). The answer is {run_id}. */
+int wfs_session_wake(const struct wfs_session *session, json_t *wake, struct wfs_request *request);
+
 /** wfs_session_approve() - allow or deny a tool call that waits
  *  @approve: {call_id, decision, turn?, turn_id}; decision: "allow" or "deny"; turn: number of the
  *  request to the model, needed if an earlier call of the run had this call_id
@@ -94,6 +98,13 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
+/** wfs_session_suspend_call() - have a tool call of a run of the session's principal wait for a
+ *  time or an event. Needs no right: the principal may answer the call late anyway.
+ *  @wait: {after_ms?, at?, intent_id, until_event?}; becomes an action
+ *  Return: 0 (`done` will be called), -EACCES (it may not read events, and has `until_event`), … */
+int wfs_session_suspend_call(
+	const struct wfs_session *session, json_t *wait, struct wfs_request *request);
+
 /** wfs_session_approve_call() - note that the tool call for which the session was made, which has
  *  this effect, is approved: the session may do @effect although the policy asks for an
  *  approval. */
@@ -112,6 +123,10 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
  *  are always recorded, so effects that lead to one must not begin without room.
  *  Return: 0, -EDQUOT (quota_exceeded), … */
 int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error);
+
+/** wfs_session_has_tokens() - has the principal tokens for models left? Return: 0, -EDQUOT
+ *  (quota_exceeded), … */
+int wfs_session_has_tokens(const struct wfs_session *session, struct wfs_error *error);
 
 /** wfs_session_generate() - may the principal ask a model?
  *  A principal that has used up its tokens may not: -EDQUOT (quota_exceeded), without a record.

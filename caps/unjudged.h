@@ -7,10 +7,10 @@
 #pragma once
 
 #include "kernel/manifest/entity-table.h"
+#include "kernel/read/view.h"
 #include "kernel/store/tables.h"
 
 struct wfs_buffer;
-struct wfs_view;
 
 /** wfs_unjudged_entity_names() - get the number of entities of this kind at the head, whatever the
  *  height of @view, and when one was last added or removed (since 1970). Return: 0, or -errno. */
@@ -22,6 +22,10 @@ int wfs_unjudged_entity_names(
 int wfs_unjudged_item_count(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes id, uint64_t *ret_count);
 
+/** wfs_unjudged_first_event() - find the oldest event of a turn that is kept, and do not judge it.
+ *  @ret_seq: number of its record. Return: 0, -ENOENT (no event), … */
+int wfs_unjudged_first_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq);
+
 /** wfs_unjudged_last_event() - find the newest event of a turn, which is not judged. @ret_seq:
  *  number of its record. Return: 0, -ENOENT (no event), … */
 int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq);
@@ -31,9 +35,10 @@ int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uin
 int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *seq);
 
 /** wfs_unjudged_record_time() - get the time of the record @seq, which stat(2) shows.
- *  wfs_unjudged_journal_size() - get the size of log.jsonl. Return: 0, or -errno. */
+ *  wfs_unjudged_log() - describe log.jsonl, as wfs_view_log() (kernel/read/view.h). Return: 0, or
+ *  -errno. */
 int wfs_unjudged_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
-int wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
+int wfs_unjudged_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log);
 
 /** wfs_unjudged_has_texts() - has any record in the view a private text? Return: 1, 0, or
  *  -errno. */

@@ -24,17 +24,21 @@ int wfs_upkeep_look(
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_WORLD struct wfs_world *world = NULL;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_reducer intents;
+	struct wfs_reducer intents = {.live_count = 0};
+	struct wfs_reducer timers = {.live_count = 0};
 	int r = wfs_world_open(directory, &options, &world, error);
 
 	if (!r)
 		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
 		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &intents);
-	if (r)
+	if (!r)
+		r = wfs_view_builtin(&view, WFS_BUILTIN_TIMER, &timers);
+	if (r && r != -ENOENT) /* -ENOENT: its manifest has no timers */
 		return r;
 	snprintf(ret_found->world_id, sizeof(ret_found->world_id), "%s", wfs_world_id(world));
 	ret_found->under_way_count = intents.live_count;
+	ret_found->timer_count = timers.live_count;
 	return 0;
 }
 
@@ -70,4 +74,15 @@ int wfs_upkeep_restore(const char *tree, const char *directory,
 	struct wfs_restored *ret_restored, struct wfs_error *error)
 {
 	return wfs_restore(tree, directory, options, problems, ret_restored, error);
+}
+
+int wfs_upkeep_upgrade(const char *directory, const struct wfs_upgrade_options *options,
+	struct wfs_problems *problems, struct wfs_upgraded *ret_upgraded, struct wfs_error *error)
+{
+	return wfs_upgrade(directory, options, problems, ret_upgraded, error);
+}
+
+int wfs_upkeep_drop_old(const char *directory, struct wfs_error *error)
+{
+	return wfs_upgrade_drop(directory, -1, error);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: the operations on a world's directory that need no session, only access to its files:
- * make a world, check it, fold it again, copy it, and make a world from a copy of the tree. The
- * functions wfs_world_…() that comments name are in kernel/world/world.h, wfs_backup() in
- * kernel/copy/backup.h, and wfs_restore() in kernel/copy/restore.h.
+ * make a world, check it, fold it again, copy it, upgrade it, and make a world from a copy of the
+ * tree. The functions wfs_world_…() that comments name are in kernel/world/world.h, wfs_backup() in
+ * kernel/copy/backup.h, wfs_restore() in kernel/copy/restore.h, and wfs_upgrade() in
+ * kernel/copy/upgrade.h.
  */
 #pragma once
 
 #include "kernel/copy/backup.h"
 #include "kernel/copy/restore.h"
+#include "kernel/copy/upgrade.h"
 
 /** wfs_upkeep_create() - make a world in @directory
  *  @from: directory with its source, see worldfs-lua(7); NULL: the world has only what is built in
@@ -22,6 +24,7 @@ int wfs_upkeep_create(const char *directory, const char *from, const char *name,
 struct wfs_upkeep_found {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint64_t under_way_count; /* open intents of turns and plans */
+	uint64_t timer_count;
 };
 
 /** wfs_upkeep_look() - find out what opening a world would do, without doing it.
@@ -46,7 +49,16 @@ int wfs_upkeep_backup(const char *directory, const char *to,
 	struct wfs_error *error);
 
 /** wfs_upkeep_restore() - make a world in @directory from @tree, a copy of a world's tree; see
- *  wfs_restore() for the parameters and what is returned. */
+ *  wfs_restore() for the parameters and the return value. */
 int wfs_upkeep_restore(const char *tree, const char *directory,
 	const struct wfs_restore_options *options, struct wfs_problems *problems,
 	struct wfs_restored *ret_restored, struct wfs_error *error);
+
+/** wfs_upkeep_upgrade() - upgrade the world in @directory; see wfs_upgrade() for the parameters and
+ *  the return value. */
+int wfs_upkeep_upgrade(const char *directory, const struct wfs_upgrade_options *options,
+	struct wfs_problems *problems, struct wfs_upgraded *ret_upgraded, struct wfs_error *error);
+
+/** wfs_upkeep_drop_old() - remove the old stores that upgrades have kept in @directory. Return: how
+ *  many were removed, or -errno. */
+int wfs_upkeep_drop_old(const char *directory, struct wfs_error *error);

@@ -7,6 +7,7 @@
 #include "agents/driver.h"
 #include "fs/command/command.h"
 #include "fs/command/frame/terminal.h"
+#include "kernel/base/journald.h"
 #include "kernel/base/log.h"
 
 /*
@@ -48,6 +49,9 @@ int main(int argc, char **argv)
 			stderr);
 		return WFS_EXIT_MISUSE;
 	}
+	/* A variable that is not systemd's is ignored. */
+	(void)wfs_journald_setup(secure_getenv("JOURNAL_STREAM"), WFS_JOURNALD_SOCKET);
+
 	FILE *const out = wfs_terminal_open(stdout);
 	const int status = wfs_command_main(argc, argv, out, stderr, wfs_agents_start);
 

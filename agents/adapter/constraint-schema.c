@@ -56,7 +56,7 @@ static int check_inner(const json_t *node, const char *name, size_t index, struc
 	const size_t size = where->size;
 
 	if (name)
-		wfs_schema_pointer_append(where, name);
+		wfs_json_pointer_append(where, name);
 	else
 		wfs_buffer_printf(where, "/%zu", index);
 	const int r = check_node(node, where, error);
@@ -109,7 +109,7 @@ static int check_keyword(
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"%s/%s: expected only keywords that are enforced", wfs_buffer_text(where),
 			name);
-	wfs_schema_pointer_append(where, name);
+	wfs_json_pointer_append(where, name);
 	if (is_one_of(name, schemas))
 		r = check_node(value, where, error);
 	else if (is_one_of(name, groups))

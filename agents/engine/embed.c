@@ -107,9 +107,12 @@ static int ask(struct embed *embed, struct wfs_error *error)
 	int r = wfs_models_find(wfs_authority_directory(embed->engine->authority),
 		WFS_EMBEDDING_MODEL, &embed->entry, error);
 
-	if (!r && strcmp(wfs_json_text(embed->entry, "model"), embed->engine->embedder_model) != 0)
+	if (!r &&
+		strcmp(wfs_json_text(embed->entry, "model"),
+			wfs_json_text(embed->request->action.wanted, "model")) != 0)
 		r = wfs_error_set(error, WFS_E_CONFLICT,
-			"host.json names another model than when the daemon was started");
+			"host.json names another model than when the owner process read it; SIGHUP "
+			"has the process read it again");
 	if (!r)
 		r = agents_endpoint_make(embed->entry, INT64_MAX, &embed->endpoint, error);
 	if (!r)
@@ -168,7 +171,7 @@ static void start(struct engine *engine, struct job *job)
 /* On the publisher's thread. */
 static void take(struct wfs_embedder *embedder, struct wfs_request *request)
 {
-	struct engine *const engine = CONTAINER_OF(embedder, struct engine, embedder);
+	struct engine *const engine = ((struct engine_embedder *)embedder)->engine;
 	struct embed *const embed = calloc(1, sizeof(*embed));
 
 	if (embed) {
@@ -192,6 +195,23 @@ void embed_drop_all(struct engine *engine)
 
 /* --- being it --- */
 
+/* The world's embedder changes at once: no action is folded without one in between. */
+static void become(struct engine *engine, const char *model)
+{
+	struct engine_embedder *own = &engine->embedders[engine->embedder_index];
+
+	if (own->engine && strcmp(own->model, model) == 0) {
+		wfs_driving_set_embedder(&engine->driving, &own->embedder);
+		return;
+	}
+	engine->embedder_index = !engine->embedder_index;
+	own = &engine->embedders[engine->embedder_index];
+	own->engine = engine;
+	snprintf(own->model, sizeof(own->model), "%s", model);
+	own->embedder = (struct wfs_embedder){.model = own->model, .embed = take};
+	wfs_driving_set_embedder(&engine->driving, &own->embedder);
+}
+
 void embed_start(struct engine *engine)
 {
 	WFS_AUTO_JSON json_t *entry = NULL;
@@ -200,23 +220,25 @@ void embed_start(struct engine *engine)
 		wfs_authority_directory(engine->authority), WFS_EMBEDDING_MODEL, &entry, &error);
 	const char *const model = wfs_json_text(entry, "model");
 
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
+		embed_stop(engine);
 		return;
+	}
 	if (!r && (!*model || strlen(model) > WFS_EMBEDDER_MODEL_MAX))
 		r = wfs_error_set(&error, WFS_E_INVALID_ARGUMENT,
 			"the model '" WFS_EMBEDDING_MODEL "' of host.json names no model");
 	if (r) {
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING, "embeddings are made locally: %s",
 			error.message);
+		embed_stop(engine);
 		return;
 	}
-	snprintf(engine->embedder_model, sizeof(engine->embedder_model), "%s", model);
-	engine->embedder = (struct wfs_embedder){.model = engine->embedder_model, .embed = take};
-	wfs_driving_set_embedder(&engine->driving, &engine->embedder);
+	become(engine, model);
+	if (engine_stopping(engine)) /* which ended it just before */
+		embed_stop(engine);
 }
 
 void embed_stop(struct engine *engine)
 {
-	if (engine->embedder.embed)
-		wfs_driving_set_embedder(&engine->driving, NULL);
+	wfs_driving_set_embedder(&engine->driving, NULL);
 }

@@ -4,9 +4,10 @@
 
 struct engine;
 
-/** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings.
+/** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings;
+ *  again, after host.json was changed
  *  If something is wrong with that model, this is logged, and the world makes its own embeddings.
- *  Thread: the one that starts the engine. */
+ *  Thread: the engine's, or the one that starts it. */
 void embed_start(struct engine *engine);
 
 /** embed_stop() - end being the world's embedder: no request for an embedding comes any more.

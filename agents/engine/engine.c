@@ -100,6 +100,7 @@ static void on_wake(uv_async_t *wake)
 			engine->look_at_all(engine);
 	}
 	if (is_over(engine)) {
+		engine->over(engine);
 		wfs_model_client_free(WFS_STEAL(engine->client));
 		uv_close((uv_handle_t *)&engine->wake, NULL);
 	}

@@ -10,17 +10,21 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 #include <uv.h>
 
 #include "agents/model/client.h"
 #include "caps/drive.h"
+#include "caps/driving-timer.h"
 #include "caps/driving.h"
 #include "caps/session-act.h"
 #include "kernel/value/bounds.h"
 
 struct embed;
 struct engine;
+struct outside_client;
+struct outside_wait;
 struct wait;
 struct wfs_turn_observer;
 struct work_kind;
@@ -35,15 +39,38 @@ struct job {
 	void (*run)(struct engine *engine, struct job *job);
 };
 
+/* Timers of principals that fire (timers.h). */
+struct timers {
+	uv_timer_t due;              /* runs until the next due time */
+	LIST_HEAD(, firing) firings; /* those under way */
+	size_t count;                /* of `firings` */
+	atomic_bool started;         /* false: nothing fires; any thread reads it */
+	bool looking;
+	struct wfs_due_place place; /* after which the next look begins */
+	bool told_damaged;          /* it was logged that timers are damaged */
+	int64_t rest_ns;            /* no look before then, monotonic */
+	int64_t since_ns;           /* no due time from then on was missed */
+	int64_t ahead_ns;           /* of the clock before the monotonic one, at the last look */
+	atomic_bool posted;         /* `job` is in the queue */
+	struct job job;
+};
+
 struct engine {
-	struct wfs_driver driver;     /* first: callbacks cast back */
-	struct wfs_embedder embedder; /* of texts, if the host has a model for that */
-	char embedder_model[WFS_EMBEDDER_MODEL_MAX + 1];
+	struct wfs_driver driver; /* first: callbacks cast back */
+	/* Of texts, if the host has a model for that: one that the world has or had, and one that
+	 * can replace it. */
+	struct engine_embedder {
+		struct wfs_embedder embedder; /* first: it is cast back */
+		struct engine *engine;
+		char model[WFS_EMBEDDER_MODEL_MAX + 1];
+	} embedders[2];
+	unsigned int embedder_index; /* of the newer one */
 	struct wfs_authority *authority;
 	struct wfs_driving driving; /* of the world */
 	const struct wfs_helpers *helpers;
 	const struct work_kind *work_kinds; /* what intents can ask for; the last has no owner */
 	void (*look_at_all)(struct engine *engine); /* after a change was missed */
+	void (*over)(struct engine *engine);        /* before the thread ends */
 	uint64_t told_height; /* observers have got the records below this height */
 	bool paused;          /* intents that were open when the world was opened stay open */
 
@@ -55,9 +82,14 @@ struct engine {
 	LIST_HEAD(, work) open_works;
 	void *waits_by_id;       /* tsearch(3): struct wait by id */
 	LIST_HEAD(, wait) waits; /* all of them */
+	struct timers timers;
+	struct outside_client *outside; /* of outside tools (outside.h); NULL: no servers */
+	LIST_HEAD(, outside_wait) outside_waits;
 	LIST_HEAD(, embed) embeds;
 	size_t embed_count;
-	size_t open_count; /* works, waits and embeds that must end before the thread does */
+	/* works, waits, firings, embeds and calls of outside tools that must end before the thread
+	 * does */
+	size_t open_count;
 
 	pthread_mutex_t observers_lock;      /* held while observers are called */
 	struct wfs_turn_observer *observers; /* lock: observers_lock */
@@ -96,8 +128,8 @@ bool engine_stopping(struct engine *engine);
 /** engine_ticket() - make a new ticket for a struct wfs_drive, at least 1. Thread: any. */
 uint64_t engine_ticket(struct engine *engine);
 
-/** engine_one_less() - note that a work, wait or embed has ended; the thread of a stopping engine
- *  ends after the last one. */
+/** engine_one_less() - note that a work, wait, firing or embed has ended; the thread of a stopping
+ *  engine ends after the last one. */
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open

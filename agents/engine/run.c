@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/engine/run.h"
 
+#include "agents/engine/outside.h"
 #include "agents/prepare/prepare.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/setup.h"
@@ -9,17 +10,20 @@
 #include "caps/session.h"
 #include "kernel/base/json.h"
 #include "kernel/value/stand-in.h"
+#include "kernel/value/tool.h"
 
 enum { TURNS_MAX = 1000 }; /* turns in one request */
 
 /* One request for turns. */
 struct runs {
 	struct wait wait;
-	int64_t left;    /* to begin */
-	bool many;       /* the answer is a list */
-	json_t *content; /* configuration of the agent; owned */
-	json_t *step;    /* owned */
-	json_t *results; /* so far; owned */
+	int64_t left;                /* to begin */
+	bool many;                   /* the answer is a list */
+	json_t *content;             /* configuration of the agent; owned */
+	json_t *step;                /* owned */
+	json_t *results;             /* so far; owned */
+	struct outside_wait listing; /* of servers whose tools the agent may name */
+	size_t listed_count;         /* names of the agent's tools whose servers were waited for */
 
 	/* A thread of libuv reads what the agent refers to. While it reads, no other thread uses
 	 * these. */
@@ -54,6 +58,7 @@ static void done(struct wait *wait)
 {
 	struct runs *const runs = (struct runs *)wait;
 
+	outside_unwait(&runs->listing);
 	forget_run(runs);
 	json_decref(WFS_STEAL(runs->results));
 }
@@ -256,15 +261,64 @@ static int ask_kernel(struct runs *runs, struct wfs_error *error)
 	return agents_has_mind(runs->content) ? prepare(runs, error) : submit(runs, error);
 }
 
-static void begin(struct runs *runs)
+/* Has the server of one tool list its tools. Return: is it waited for? */
+static bool list_of(struct runs *runs, const struct wfs_session *agent, const json_t *name)
 {
+	return json_is_string(name) && wfs_tool_name_valid(json_string_value(name)) &&
+		outside_list(runs->wait.engine, agent, json_string_value(name), &runs->listing);
+}
+
+/* Has the next server list its tools whose tools the agent names, with the rights of the agent; the
+ * run then begins again. All of these servers are started at once. Return: false: all have. */
+static bool list_next(struct runs *runs)
+{
+	const struct wfs_drive *const drive = runs->wait.drive;
+	struct engine *const engine = runs->wait.engine;
+	WFS_AUTO_SESSION struct wfs_session *agent = NULL;
+	WFS_AUTO_JSON json_t *names = NULL;
+	struct wfs_error ignored;
+	const json_t *name;
+	size_t i;
+
+	if (agents_setup_names(drive->session, drive->params, &names, &ignored) ||
+		wfs_session_new(
+			engine->authority, wfs_json_text(drive->params, "agent"), &agent, &ignored))
+		return false;
+	json_array_foreach(names, i, name)
+		if (runs->listed_count == 0 && list_of(runs, agent, name))
+			outside_unwait(&runs->listing);
+	while (runs->listed_count < json_array_size(names))
+		if (list_of(runs, agent, json_array_get(names, runs->listed_count++)))
+			return true;
+	return false;
+}
+
+static void try(struct runs *runs)
+{
+	struct wait *const wait = &runs->wait;
 	struct wfs_error error = {0};
 
 	forget_run(runs);
-	runs->left--;
 	const int r = ask_kernel(runs, &error);
+	if (r == -ENOENT) {
+		wait->requested = false;
+		if (list_next(runs))
+			return;
+	}
 	if (r)
-		wait_fail(&runs->wait, r, &error);
+		wait_fail(wait, r, &error);
+}
+
+static void all_listed(struct outside_wait *listing)
+{
+	try(CONTAINER_OF(listing, struct runs, listing));
+}
+
+static void begin(struct runs *runs)
+{
+	runs->left--;
+	runs->listed_count = 0;
+	try(runs);
 }
 
 /* --- asking --- */
@@ -275,6 +329,7 @@ static int read_params(struct runs *runs, struct wfs_error *error)
 	int64_t turns = 1;
 	int r = wfs_json_get_integer(params, "turns", 1, TURNS_MAX, &turns, error);
 
+	runs->listing.then = all_listed;
 	runs->left = turns;
 	runs->many = turns > 1;
 	runs->results = json_array();

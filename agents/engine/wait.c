@@ -157,6 +157,7 @@ struct wfs_request *wait_send(struct wait *wait)
 {
 	wait->requested = true;
 	wait->request = engine_request(wait->engine, &wait->job, begun);
+	wait->request.fired = wait->drive->fired;
 	return &wait->request;
 }
 
@@ -241,6 +242,8 @@ static void leave(struct engine *engine, struct job *job)
 	wait->abandoned = true;
 	if (wait->is_watching)
 		cancel(wait);
+	else if (wait->kind->left)
+		wait->kind->left(wait);
 }
 
 void wait_abandon(struct engine *engine, uint64_t ticket)

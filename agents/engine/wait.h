@@ -34,6 +34,8 @@ struct wait_kind {
 	 * cancelled, and the wait goes on. */
 	int (*cancel)(
 		const struct wfs_session *session, json_t *action, struct wfs_request *request);
+	/* The caller has gone, and the wait watches nothing: end it. NULL: it ends by itself. */
+	void (*left)(struct wait *wait);
 	/* Free what the kind owns of the wait, before its caller gets the answer. */
 	void (*done)(struct wait *wait);
 };

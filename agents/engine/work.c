@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
 
 /* --- life --- */
 
-static struct work *find(struct engine *engine, const char *intent_id)
+static struct work *find(const struct engine *engine, const char *intent_id)
 {
 	struct work key;
 
@@ -93,6 +93,7 @@ void work_free(struct work *work)
 	if (work->kind->done)
 		work->kind->done(work);
 	wfs_buffer_done(&work->asking.body);
+	raw_done(&work->asking.raw);
 	wfs_buffer_done(&work->calling.output);
 	free(work->calling.tool_name);
 	free(work);
@@ -196,7 +197,7 @@ static void answer_otherwise(struct work *work, const struct wfs_error *error)
 	const struct wfs_error reason = *error;
 
 	if (work->receipt && json_object_get(json_object_get(work->receipt, "payload"), "code")) {
-		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+		wfs_log_for(wfs_session_principal(work->session), WFS_LOG_AGENTS, WFS_LOG_ERR,
 			"'%s': an answer cannot be recorded, it stays open: %s", work->owner_id,
 			reason.message);
 		work_free(work);
@@ -210,13 +211,16 @@ static void answered(struct engine *engine, struct job *job)
 	struct work *const work = (struct work *)job;
 	const int r = work->request.result;
 
+	WFS_AUTO_JSON json_t *answer = WFS_STEAL(work->request.answer);
+
 	work->state = WORK_DOING;
-	json_decref(WFS_STEAL(work->request.answer));
+	if (r == 0 && work->request.kind != WFS_REQUEST_DECISION && work->kind->recorded)
+		work->kind->recorded(work);
 	if (work->gone || engine_stopping(engine))
 		work_free(work);
 	else if (work->request.kind == WFS_REQUEST_DECISION) /* the agent may not */
 		answer_otherwise(work, &work->request.error);
-	else if (r == 0 && work->kind->next && work->kind->next(work))
+	else if (r == 0 && work->kind->next && work->kind->next(work, answer))
 		return;
 	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
 		work_free(work);
@@ -232,14 +236,23 @@ static int send_answer(struct work *work)
 	if (work->receipt)
 		return wfs_session_receipt(
 			work->session, work->receipt, work->charge, &work->request);
+	if (work->send)
+		return work->send(work);
 	return wfs_session_act_called(work->session, work->action, &work->called, &work->request);
+}
+
+static void give_receipt(struct work *work)
+{
+	work->request.receipt.texts = &work->texts;
+	work->request.receipt.raw = work->asking.raw.bytes;
+	work->request.receipt.raw_count = work->asking.raw.bytes_count;
 }
 
 void work_submit(struct work *work)
 {
 	work->request = engine_request(work->engine, &work->job, answered);
 	if (work->receipt)
-		work->request.receipt.texts = &work->texts;
+		give_receipt(work);
 	work->state = WORK_SUBMITTING;
 	const int r = send_answer(work);
 	if (!r)
@@ -285,6 +298,22 @@ int work_wait_for_approval(
 	return r;
 }
 
+int work_suspend(struct work *work, json_t *wait, struct wfs_error *error)
+{
+	work->called = (struct wfs_session_call){.intent_id = work->intent_id, .ask = wait};
+	if (!wait)
+		return wfs_error_from_errno(error, -ENOMEM, "have a call wait");
+	work->request = engine_request(work->engine, &work->job, asked);
+	work->state = WORK_SUBMITTING;
+	const int r = wfs_session_suspend_call(work->session, wait, &work->request);
+	if (r) {
+		work->state = WORK_DOING;
+		wfs_session_call_done(&work->called);
+		*error = work->request.error;
+	}
+	return r;
+}
+
 bool work_read(struct work *work)
 {
 	work->calling.is_reading = false;
@@ -295,6 +324,20 @@ bool work_read(struct work *work)
 	return false;
 }
 
+/* Without memory, nothing is kept. */
+static void name_raw(struct work *work)
+{
+	struct wfs_error error = {0};
+
+	if (!raw_name(&work->asking.raw, work->receipt, &work->texts, &error))
+		return;
+	raw_done(&work->asking.raw);
+	(void)json_object_del(work->receipt, "request_hash");
+	(void)json_object_del(work->receipt, "response_hash");
+	wfs_log_for(wfs_session_principal(work->session), WFS_LOG_AGENTS, WFS_LOG_ERR,
+		"'%s': what the model was sent is not kept: %s", work->owner_id, error.message);
+}
+
 void work_answer(struct work *work, const char *status, json_t *payload)
 {
 	work_clear_timer(work);
@@ -303,6 +346,8 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 	json_decref(WFS_STEAL(work->receipt));
 	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", work->kind->adapter_id,
 		"intent_id", work->intent_id, "payload", payload, "status", status);
+	if (work->receipt && !work->gone)
+		name_raw(work);
 	if (work->gone || !work->receipt) /* no memory: the next opening finds the intent again */
 		work_free(work);
 	else
@@ -403,9 +448,10 @@ static void begin_now(struct work *work)
 	struct wfs_error error = {0};
 
 	work->began_ns = wfs_clock_monotonic_ns();
-	/* A plan goes on until all of its steps have ended, with errors if need be; and a call
-	 * that has begun something waits for that. */
-	if (work->kind->effect != WFS_EFFECT_PLAN_ADVANCE && !*work->began &&
+	/* A plan goes on until all of its steps have ended, with errors if need be; a call that
+	 * has begun something waits for that; and a call of an outside tool is judged already. */
+	if (work->kind->effect != WFS_EFFECT_PLAN_ADVANCE &&
+		work->kind->effect != WFS_EFFECT_TOOL_OUTSIDE && !*work->began &&
 		wfs_session_check_journal(work->session, &error))
 		work_fail(work, &error);
 	else
@@ -413,22 +459,44 @@ static void begin_now(struct work *work)
 }
 
 /* An attempt after a failure waits first. */
-static void begin(
-	struct engine *engine, const char *intent_id, const struct wfs_document_intent *intent)
+static void begin(struct engine *engine, const char *intent_id,
+	const struct wfs_document_intent *intent, bool earlier)
 {
 	const int64_t wait_ms = (intent->not_before_ns - wfs_clock_realtime_ns()) / 1000000;
 	struct wfs_error error = {.message = "no memory"};
 	struct work *const work = work_new(engine, intent_id, intent, &error);
 
 	if (!work)
-		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+		wfs_log_for(intent->principal, WFS_LOG_AGENTS, WFS_LOG_ERR,
 			"the effect that '%s' asks for is not performed: %s", intent->principal,
 			error.message);
-	else if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
+	if (!work)
+		return;
+	work->earlier = earlier;
+	if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
 		begin_now(work);
 }
 
-void work_look(struct engine *engine, const char *intent_id)
+/* Why an intent is looked at. */
+enum look {
+	LOOK_CHANGED, /* its cell may have changed */
+	LOOK_DUE,     /* what it waits for has come */
+	LOOK_BEGUN,   /* this process has opened it to call an outside tool */
+	LOOK_FIRST,   /* the engine starts */
+};
+
+/* Is the intent one that can be begun now? An outside tool is called once, by the process that has
+ * opened the intent; after this process has died, the next one decides what becomes of the call. */
+static bool is_ready(const struct wfs_document_intent *intent, enum look why)
+{
+	if (strcmp(intent->state, "asked") == 0 || strcmp(intent->state, "unknown") == 0)
+		return false;
+	if (strcmp(intent->state, "waiting") == 0)
+		return why == LOOK_DUE;
+	return !intent->outside || why == LOOK_BEGUN || why == LOOK_FIRST;
+}
+
+static void look_at(struct engine *engine, const char *intent_id, enum look why)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_intent intent;
 	struct work *const work = find(engine, intent_id);
@@ -440,17 +508,46 @@ void work_look(struct engine *engine, const char *intent_id)
 	}
 	if (!intent.own.json && work)
 		drop(work);
-	if (!intent.own.json || work || strcmp(intent.state, "asked") == 0)
+	if (!intent.own.json || work || !is_ready(&intent, why))
 		return;
 	if (engine_trusts(engine, &error))
-		begin(engine, intent_id, &intent);
+		begin(engine, intent_id, &intent, why == LOOK_FIRST);
 	else
-		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+		wfs_log_for(intent.principal, WFS_LOG_AGENTS, WFS_LOG_WARNING,
 			"the effect that '%s' asks for is begun when the world is opened again: %s",
 			intent.principal, error.message);
 }
 
-void work_look_at_all(struct engine *engine)
+void work_look(struct engine *engine, const char *intent_id)
+{
+	look_at(engine, intent_id, LOOK_CHANGED);
+}
+
+void work_look_due(struct engine *engine, const char *intent_id)
+{
+	look_at(engine, intent_id, LOOK_DUE);
+}
+
+void work_look_begun(struct engine *engine, const char *intent_id)
+{
+	look_at(engine, intent_id, LOOK_BEGUN);
+}
+
+bool work_give_up(struct engine *engine, const char *intent_id, bool late)
+{
+	struct work *const work = find(engine, intent_id);
+
+	if (work && work->kind->give_up)
+		work->kind->give_up(work, late);
+	return work != NULL;
+}
+
+bool work_is_open(const struct engine *engine, const char *intent_id)
+{
+	return find(engine, intent_id) != NULL;
+}
+
+static void look_at_all(struct engine *engine, enum look why)
 {
 	struct wfs_error error = {0};
 	WFS_AUTO_JSON json_t *ids = NULL;
@@ -462,7 +559,17 @@ void work_look_at_all(struct engine *engine)
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "open intents cannot be listed: %s",
 			error.message);
 	json_array_foreach(ids, i, id)
-		work_look(engine, json_string_value(id));
+		look_at(engine, json_string_value(id), why);
+}
+
+void work_look_at_all(struct engine *engine)
+{
+	look_at_all(engine, LOOK_CHANGED);
+}
+
+void work_look_at_first(struct engine *engine)
+{
+	look_at_all(engine, LOOK_FIRST);
 }
 
 void work_drop_all(struct engine *engine)

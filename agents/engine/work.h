@@ -12,10 +12,13 @@
 #pragma once
 
 #include "agents/engine/engine.h"
+#include "agents/engine/raw.h"
 #include "agents/prepare/private.h"
 #include "caps/session-turn.h"
 #include "kernel/value/stand-in.h"
 
+struct asking;
+struct calling_out;
 struct driving;
 struct normalizing;
 struct work;
@@ -41,11 +44,16 @@ struct work_kind {
 	void (*begin)(struct work *work);
 	/* End what was begun; its answer is not wanted any more. May be NULL. */
 	void (*cancel)(struct work *work);
+	/* The answer is not worth waiting for any more: end the work soon, with an answer that says
+	 * so. @late: because no time is left. May be NULL: the work goes on. */
+	void (*give_up)(struct work *work, bool late);
 	/* Free what `begin` has allocated. May be NULL. */
 	void (*done)(struct work *work);
-	/* The answer was recorded: begin the intent's next answer, if one follows. Return: does one
-	 * follow? May be NULL. */
-	bool (*next)(struct work *work);
+	/* The answer was recorded: begin the intent's next answer, if one follows. @answer: of the
+	 * request; borrowed. Return: does one follow? May be NULL. */
+	bool (*next)(struct work *work, const json_t *answer);
+	/* The answer was recorded; the intent's cell may have gone before. May be NULL. */
+	void (*recorded)(struct work *work);
 	/* Log what users should know about an answer that is about to be recorded. May be NULL. */
 	void (*answers)(const struct work *work, const char *status, const json_t *payload);
 	/* The outcome that is recorded with a failure; NULL without memory. May be NULL. */
@@ -80,7 +88,8 @@ struct work_asking {
 	int64_t script_turn;   /* the turn for which a script is asked */
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
 	int64_t built_ms;      /* how long building it took */
-	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
+	json_t *usage;  /* of an answer, even if that cannot be used; owned; NULL: no answer */
+	struct raw raw; /* what was sent and came back, for the receipt; only of runs */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
 };
@@ -111,6 +120,7 @@ struct work {
 	enum work_state state;
 	bool gone;     /* the cell has gone: the answer is dropped */
 	bool approved; /* the call was */
+	bool earlier;  /* a process before this one began it, or opened its intent */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1];
 	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
@@ -125,6 +135,9 @@ struct work {
 	json_t *receipt;        /* owned; NULL: it is an action */
 	struct wfs_texts texts; /* that the receipt hides */
 	json_t *action;         /* owned */
+	/* Submits the answer, in place of the receipt or the action; NULL: it is one of these. For
+	 * its kind; a receipt that says why the work failed goes first. */
+	int (*send)(struct work *work);
 	struct wfs_session_call called;
 	char charge[WFS_GRANT_NAME_MAX + 1];
 	const char *failed;   /* code of a chat's failure; static; NULL: that of the model */
@@ -135,17 +148,39 @@ struct work {
 	struct work_calling calling;
 	struct driving *driving; /* a tool has other agents take turns; NULL: not begun, or ended */
 	struct normalizing *normalizing; /* a plan is cut into steps; owned; NULL: it is not */
+	struct asking *asking_tool;      /* an outside tool is to be called; owned; NULL: none is */
+	struct calling_out *calling_out; /* a call of an outside tool; owned; NULL: none */
 };
 
 /* --- for the engine --- */
 
 /** work_look() - read the cell of an intent, which may have changed: begin the intent's work if it
  *  is open and has none, and end its work if the cell has gone. An intent that waits for an
- *  approval is not begun, nor one in a world that the user does not trust, which is logged. */
+ *  approval, a time or an event is not begun, nor one whose outcome is unknown, nor one in a world
+ *  that the user does not trust, which is logged. */
 void work_look(struct engine *engine, const char *intent_id);
+
+/** work_look_due() - begin the work of an intent that waits for a time or an event, which has come,
+ *  if it has none. */
+void work_look_due(struct engine *engine, const char *intent_id);
+
+/** work_look_begun() - begin the work of a call of an outside tool, whose intent this process has
+ *  just opened. No other function begins such a work, but work_look_at_first(). */
+void work_look_begun(struct engine *engine, const char *intent_id);
+
+/** work_give_up() - give up the work of an intent. @late: as for `give_up` of struct work_kind.
+ *  Return: has it one that goes on until its answer is recorded? */
+bool work_give_up(struct engine *engine, const char *intent_id, bool late);
+
+/** work_is_open() - has the intent a work? */
+bool work_is_open(const struct engine *engine, const char *intent_id);
 
 /** work_look_at_all() - call work_look() for every open intent. */
 void work_look_at_all(struct engine *engine);
+
+/** work_look_at_first() - as work_look_at_all(), when the engine starts: all of these intents were
+ *  opened by a process before this one. */
+void work_look_at_first(struct engine *engine);
 
 /** work_drop_all() - end all work because the engine stops. The intents stay open; they are looked
  *  at again when the world is opened again. */
@@ -187,6 +222,12 @@ void work_free(struct work *work);
  *          @error, which the caller reports with work_fail(). */
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
+
+/** work_suspend() - have the work's tool call wait for a time or an event; the work ends when it is
+ *  recorded that it waits, and a new one begins when that has come
+ *  @wait: {after_ms?, at?, intent_id, until_event?}; taken. Return: 0, or -errno with @error, which
+ *  the caller reports with work_fail(). */
+int work_suspend(struct work *work, json_t *wait, struct wfs_error *error);
 
 /** work_read() - note that the work's helper has ended on its thread of libuv.
  *  Return: is its output still wanted? If not, @work may have been freed. */

@@ -5,48 +5,42 @@
 #include <string.h>
 
 #include "agents/host/secret.h"
-#include "kernel/base/json.h"
+#include "kernel/base/host-form.h"
 #include "kernel/base/trust.h"
 
-static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_endpoint *endpoint,
-	struct wfs_error *error)
+/* Takes the time limits that are set. */
+static void set_limits(const struct wfs_host_model *model, struct wfs_model_endpoint *endpoint)
 {
 	const struct {
-		const char *name;
+		int64_t set;
 		int64_t *value;
 	} limits[] = {
-		{"connect_timeout_ms", &endpoint->connect_timeout_ms},
-		{"first_byte_timeout_ms", &endpoint->first_byte_timeout_ms},
-		{"idle_timeout_ms", &endpoint->idle_timeout_ms},
-		{"total_timeout_ms", &endpoint->total_timeout_ms},
+		{model->connect_timeout_ms, &endpoint->connect_timeout_ms},
+		{model->first_byte_timeout_ms, &endpoint->first_byte_timeout_ms},
+		{model->idle_timeout_ms, &endpoint->idle_timeout_ms},
+		{model->total_timeout_ms, &endpoint->total_timeout_ms},
 	};
-	int r = 0;
 
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(limits); i++)
-		r = wfs_json_get_integer(
-			entry, limits[i].name, 1, INT32_MAX, limits[i].value, error);
-	if (endpoint->total_timeout_ms > left_ms)
-		endpoint->total_timeout_ms = left_ms;
-	return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(limits); i++)
+		if (limits[i].set > 0)
+			*limits[i].value = limits[i].set;
 }
 
-/* Where and how curl sends requests to this URL. */
-static int check_host(const char *variable, const char *base_url, struct wfs_error *error)
+int agents_endpoint_check(const char *variable, const char *url_text, struct wfs_error *error)
 {
 	CURLU *const url = curl_url();
 	char *host = NULL;
 	char *port = NULL;
 	char *scheme = NULL;
-	int r = url ? 0 : wfs_error_from_errno(error, -ENOMEM, "read 'base_url'");
+	int r = url ? 0 : wfs_error_from_errno(error, -ENOMEM, "read the URL of a server");
 
 	if (!r &&
-		(curl_url_set(url, CURLUPART_URL, base_url ? base_url : "", 0) ||
+		(curl_url_set(url, CURLUPART_URL, url_text ? url_text : "", 0) ||
 			curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) ||
 			curl_url_get(url, CURLUPART_HOST, &host, 0) ||
 			curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT)))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'base_url': expected an http or https URL, got '%.100s'",
-			base_url ? base_url : "");
+			"expected an http or https URL, got '%.100s'", url_text ? url_text : "");
 	if (!r) /* others on the network can read what is sent plainly */
 		r = wfs_trust_key(variable, host, port,
 			(!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host),
@@ -61,21 +55,26 @@ static int check_host(const char *variable, const char *base_url, struct wfs_err
 int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error)
 {
-	const char *const key = json_string_value(json_object_get(entry, "api_key_env"));
+	struct wfs_host_model model;
+	int r = wfs_form_read(&wfs_host_model_form, "a model", entry, &model, error);
 
 	*ret_endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
-	ret_endpoint->base_url = json_string_value(json_object_get(entry, "base_url"));
-	if (key) {
-		int r = check_host(key, ret_endpoint->base_url, error);
-		if (r)
-			return r;
-		ret_endpoint->api_key = agents_secret_get(key);
-	}
-	ret_endpoint->stream = json_is_true(json_object_get(entry, "stream"));
-	if (key && !ret_endpoint->api_key)
-		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"api_key_env of the model is '%s', which is not in the environment of the "
-			"process that owns the world: start that process with it",
-			key);
-	return read_limits(entry, left_ms, ret_endpoint, error);
+	if (!r && model.api_key_env)
+		r = agents_endpoint_check(model.api_key_env, model.base_url, error);
+	if (r)
+		return r;
+	ret_endpoint->base_url = model.base_url;
+	ret_endpoint->stream = model.stream;
+	set_limits(&model, ret_endpoint);
+	if (ret_endpoint->total_timeout_ms > left_ms)
+		ret_endpoint->total_timeout_ms = left_ms;
+	if (!model.api_key_env)
+		return 0;
+	ret_endpoint->api_key = agents_secret_get(model.api_key_env);
+	return ret_endpoint->api_key
+		? 0
+		: wfs_error_set(error, WFS_E_NOT_FOUND,
+			  "api_key_env of the model is '%s', which is not in the environment of "
+			  "the process that owns the world: start that process with it",
+			  model.api_key_env);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The models of a host: `models` in the world's host.json, which no copy of the world has. Keys
- * are not in it: an entry names the environment variable that has one.
- * Source: worldfs-tree(5).
+ * The models and the servers of tools of a host: `models` and `tools` in the world's host.json,
+ * which no copy of the world has. Keys are not in it: an entry names the environment variable that
+ * has one.
+ * Source: worldfs-host(5).
  */
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "kernel/base/error.h"
 
@@ -15,13 +17,24 @@
  *  @name: of the model, a member of `models`
  *  @ret_entry: the member's value; caller owns it
  *  Return: 0, -ENOENT (not_found: the message names all models), -EACCES (not_authorized: the user
- *          does not trust it, kernel/base/trust.h), -EINVAL (invalid_json, or a wrong entry), or
+ *          does not trust it, kernel/base/trust.h), -EINVAL (invalid_json, or a wrong file), or
  *          another -errno of reading host.json; with @error. */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
 
+/** wfs_models_servers() - read the servers of tools, if the user trusts the world with this
+ *  host.json
+ *  @ret_tools: the table for wfs_outside_new() (agents/outside/outside.h); caller owns it; NULL:
+ *  there are none. Return: as wfs_models_find(), except that no server is no error. */
+int wfs_models_servers(const char *directory, json_t **ret_tools, struct wfs_error *error);
+
+/** wfs_models_keep_raw() - does host.json say that what models are sent, and what comes back, is to
+ *  be kept, as it is by default? @directory: of the world. Return: false also if it cannot be
+ *  read. */
+bool wfs_models_keep_raw(const char *directory);
+
 /** wfs_models_guard_keys() - have no core of this process written, and only root look into it (see
- *  agents_secret_get() in secret.h), if its environment has a key for a model of the world in
- *  @directory. Does nothing, and reports nothing, if host.json is broken or the user does not trust
- *  it. */
+ *  agents_secret_get() in secret.h), if its environment has a key for a model, or a header for a
+ *  server of tools, of the world in @directory. Does nothing, and reports nothing, if host.json is
+ *  broken or the user does not trust it. */
 void wfs_models_guard_keys(const char *directory);

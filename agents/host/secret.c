@@ -19,8 +19,6 @@ const char *agents_secret_get(const char *variable)
 	return secret;
 }
 
-static json_t *mask(json_t *value, const char *secret);
-
 static json_t *mask_string(json_t *value, const char *secret)
 {
 	const struct wfs_bytes text = wfs_text_of(value);
@@ -39,7 +37,7 @@ static json_t *mask_array(const json_t *value, const char *secret)
 	json_t *item;
 
 	json_array_foreach(value, i, item)
-		if (json_array_append_new(masked, mask(item, secret)) < 0)
+		if (json_array_append_new(masked, agents_secret_mask_any(item, secret)) < 0)
 			return NULL;
 	return WFS_STEAL(masked);
 }
@@ -55,14 +53,15 @@ static json_t *mask_object(json_t *value, const char *secret)
 
 		wfs_model_mask(&text, wfs_bytes_text(name), secret);
 		if (wfs_buffer_check(&text) ||
-			json_object_set_new(masked, wfs_buffer_text(&text), mask(item, secret)) < 0)
+			json_object_set_new(masked, wfs_buffer_text(&text),
+				agents_secret_mask_any(item, secret)) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(masked);
 }
 
 /* This recursion is bounded: parsed values have at most WFS_JSON_DEPTH_MAX levels. */
-static json_t *mask(json_t *value, const char *secret)
+json_t *agents_secret_mask_any(json_t *value, const char *secret)
 {
 	if (json_is_string(value))
 		return mask_string(value, secret);
@@ -75,6 +74,7 @@ static json_t *mask(json_t *value, const char *secret)
 
 json_t *agents_secret_mask(json_t *value, const char *secret)
 {
-	return strlen(secret ? secret : "") < AGENTS_SECRET_SIZE_MIN ? json_incref(value)
-								     : mask(value, secret);
+	return strlen(secret ? secret : "") < AGENTS_SECRET_SIZE_MIN
+		? json_incref(value)
+		: agents_secret_mask_any(value, secret);
 }

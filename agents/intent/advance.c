@@ -165,6 +165,7 @@ int ask_state(struct work *work, struct work_question *question, struct wfs_erro
 	int r = read_facts(work, &facts, error);
 
 	work->asking.request_private = facts.is_private;
+	work->asking.raw.origin.nobodys = facts.is_private; /* only the agent may read it */
 	work->asking.script_turn = work->turn + 1;
 	if (!r && facts.left_ms == 0)
 		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");

@@ -5,6 +5,7 @@
 #include "agents/prepare/private.h"
 #include "agents/prepare/question.h"
 #include "agents/prepare/tool.h"
+#include "caps/driving-timer.h"
 #include "caps/session-text.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/document.h"
@@ -105,7 +106,8 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 
 /* A tool and its arguments. Plain value; owned. */
 struct called {
-	json_t *tool; /* expanded */
+	json_t *tool;   /* expanded */
+	json_t *stored; /* the arguments, with stand-ins for private texts */
 	json_t *arguments;
 	int64_t limit_ms;
 	int64_t run_left_ms;
@@ -114,6 +116,7 @@ struct called {
 static void called_done(struct called *called)
 {
 	json_decref(called->tool);
+	json_decref(called->stored);
 	json_decref(called->arguments);
 }
 
@@ -147,6 +150,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	r = agents_tool_expand(work->engine->helpers, tool, &called->tool, error);
 	if (r)
 		return r;
+	called->stored = json_incref(json_object_get(stored.own.json, "arguments"));
 	const char *const arguments = wfs_json_text(call, "arguments");
 	const json_t *const limit =
 		json_object_get(json_object_get(run.setup, "settings"), "tool_timeout_ms");
@@ -161,6 +165,43 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 		r = agents_tool_check(
 			work->engine->helpers, called->tool, called->arguments, error);
 	return hide_reason(stored.own.json, r, error);
+}
+
+/* An argument; null counts as absent. */
+static json_t *given_of(json_t *arguments, const char *name)
+{
+	json_t *const value = json_object_get(arguments, name);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+/* Has the call wait, or answers it when it has waited. Return: 0, or -errno with @error. */
+static int wait_begin(struct work *work, json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_DOCUMENT struct wfs_document_wait wait = {.own = {.json = NULL}};
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_driving_wait(&work->engine->driving, work->intent_id, &wait, error);
+
+	if (!r && !wait.own.json)
+		return work_suspend(work,
+			json_pack("{s:O*, s:O*, s:s, s:O*}", "after_ms",
+				given_of(arguments, "after_ms"), "at", given_of(arguments, "at"),
+				"intent_id", work->intent_id, "until_event",
+				given_of(arguments, "until_event")),
+			error);
+	if (!r)
+		r = wfs_driving_waited(work->session, &wait, &result, error);
+	if (r)
+		return r;
+	wfs_json_write(result, &work->calling.output);
+	call_answer(work, work->session, &work->calling.output, work_elapsed_ms(work));
+	return 0;
+}
+
+void call_cancel(struct work *work)
+{
+	drive_leave(work);
+	ask_outside_leave(work);
 }
 
 void call_begin(struct work *work)
@@ -180,9 +221,18 @@ void call_begin(struct work *work)
 		if (!r)
 			return;
 	}
-	if (!r)
+	if (!r && agents_tool_is(called.tool, WFS_TOOL_KIND_OUTSIDE)) {
+		ask_outside(work, called.tool, called.arguments, called.stored, called.limit_ms);
+		return;
+	}
+	if (!r && agents_tool_is(called.tool, WFS_TOOL_KIND_WAIT)) {
+		r = wait_begin(work, called.arguments, &error);
+		if (!r)
+			return;
+	} else if (!r) {
 		r = agents_tool_action(work->engine->helpers, called.tool, called.arguments,
 			&work->action, &error);
+	}
 	work->called =
 		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
 	if (r)

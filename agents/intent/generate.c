@@ -16,6 +16,7 @@
 #include "caps/session-act.h"
 #include "caps/session-read.h"
 #include "kernel/base/json.h"
+#include "kernel/base/log.h"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "ask a model")
 
@@ -133,12 +134,23 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	return payload ? agents_secret_mask(payload, work->asking.endpoint.api_key) : NULL;
 }
 
+/* Keeps what was sent, and what came back; without memory, or if it is not wanted, does not. */
+static void keep_raw(struct work *work, const struct wfs_buffer *answers, size_t count)
+{
+	if (answers &&
+		raw_take(&work->asking.raw, wfs_buffer_bytes(&work->asking.body), answers, count,
+			work->asking.endpoint.api_key))
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+			"no memory to keep what a model was sent and has answered");
+}
+
 static void on_model_done(void *context, const struct wfs_model_result *result)
 {
 	struct work *const work = context;
 	const struct wfs_model_failure *const failure = result->failure;
 
 	work->asking.call = NULL;
+	keep_raw(work, result->answers, result->attempts);
 	wfs_buffer_done(&work->asking.body);
 	if (failure) {
 		work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
@@ -178,6 +190,7 @@ static int ask_server(
 		.endpoint = &work->asking.endpoint,
 		.body = wfs_buffer_bytes(&work->asking.body),
 		.idempotency_key = work->asking.key,
+		.keep = work->asking.raw.wanted,
 		.context = work,
 		.done = on_model_done,
 	};
@@ -188,6 +201,25 @@ static int ask_server(
 
 /* The script is read again after the wait, so that no part of it is kept. */
 static void generate_now(struct work *work);
+
+/* Keeps the body that a server would be sent, and the answer as JSON. */
+static void keep_script(
+	struct work *work, const struct work_question *question, const json_t *answer)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+	WFS_AUTO_JSON json_t *body = NULL;
+	struct wfs_error ignored = {0};
+
+	if (!work->asking.raw.wanted ||
+		wfs_format_request(work->asking.setup, work->asking.entry, question->messages,
+			false, &body, &ignored))
+		return;
+	wfs_json_write(body, &work->asking.body);
+	wfs_json_write(answer, &came);
+	if (!wfs_buffer_check(&work->asking.body) && !wfs_buffer_check(&came))
+		keep_raw(work, &came, 1);
+	wfs_buffer_done(&work->asking.body);
+}
 
 static int ask_script(
 	struct work *work, const struct work_question *question, struct wfs_error *error)
@@ -214,6 +246,7 @@ static int ask_script(
 		json_decref(answer.failure);
 		return r;
 	}
+	keep_script(work, question, answer.failure ? answer.failure : answer.completion);
 	if (answer.failure)
 		work_answer(work, "error", answer.failure);
 	else
@@ -250,6 +283,8 @@ static int prepare(struct work *work, struct work_question *question, struct wfs
 	if (r)
 		return r;
 	json_decref(WFS_STEAL(work->asking.entry));
+	work->asking.raw.wanted = strcmp(work->kind->owner, "run_id") == 0 &&
+		wfs_models_keep_raw(wfs_authority_directory(work->engine->authority));
 	return wfs_models_find(wfs_authority_directory(work->engine->authority),
 		wfs_json_text(question->setup, "model"), &work->asking.entry, error);
 }
@@ -326,6 +361,10 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 	if (r)
 		return r;
 	work->asking.request_private = wfs_text_has_hidden(run.setup) || wfs_text_has_hidden(sent);
+	agents_origin_done(&work->asking.raw.origin);
+	if (agents_origin_add_hidden(&work->asking.raw.origin, run.setup) ||
+		agents_origin_add_hidden(&work->asking.raw.origin, sent))
+		return no_memory(error);
 	question->left_ms = work_left_ms(run.state.started_ns, question->setup);
 	return question->left_ms > 0
 		? 0

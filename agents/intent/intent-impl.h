@@ -35,6 +35,7 @@ void advance_log(const struct work *work, const char *status, const json_t *payl
 /* --- call.c: a tool is called for a run --- */
 
 void call_begin(struct work *work);
+void call_cancel(struct work *work);
 void call_take_output(struct work *work);
 
 /** call_answer() - answer a tool call with its output, which is cut if it is long, and hidden if
@@ -64,6 +65,36 @@ int drive_begin(struct work *work, const char *tool_name, const json_t *argument
  *  world is being closed, because they continue when it is opened again. */
 void drive_leave(struct work *work);
 
+/* --- outside-ask.c: a tool call that calls an outside tool --- */
+
+/** ask_outside() - call an outside tool for a tool call, which then waits for the answer; a failure
+ *  ends the work
+ *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: kept
+ *  @stored: the call as its run keeps it, with stand-ins for private texts; NULL: the artifacts of
+ *  these texts are in work->calling.origin; @limit_ms: after which the call is cancelled;
+ *  INT64_MAX: never */
+void ask_outside(struct work *work, const json_t *tool, json_t *arguments, const json_t *stored,
+	int64_t limit_ms);
+bool ask_outside_next(struct work *work, const json_t *answer);
+
+/** ask_outside_list() - have the server of a tool list its tools, because the tool was not found;
+ *  the work then begins again, once. @name: the tool's full name. Return:
+ *  false: the server has listed its tools already, or there is no such server. */
+bool ask_outside_list(struct work *work, const char *name);
+void ask_outside_done(struct work *work);
+
+/** ask_outside_leave() - cancel the call that ask_outside() began for @work; but not if the world
+ *  is being closed. */
+void ask_outside_leave(struct work *work);
+
+/* --- outside-call.c: the call of an outside tool --- */
+
+void call_outside_begin(struct work *work);
+void call_outside_cancel(struct work *work);
+void call_outside_give_up(struct work *work, bool late);
+void call_outside_recorded(struct work *work);
+void call_outside_done(struct work *work);
+
 /* --- step.c: a tool is called for a step of a plan --- */
 
 void step_begin(struct work *work);
@@ -86,5 +117,5 @@ int step_fill(const struct work *work, struct wfs_view *view, const json_t *valu
 /* --- normalize.c: a plan is cut into steps --- */
 
 void normalize_begin(struct work *work);
-bool normalize_next(struct work *work);
+bool normalize_next(struct work *work, const json_t *answer);
 void normalize_done(struct work *work);

@@ -90,10 +90,11 @@ static void answer_part(struct work *work, struct normalizing *normalizing)
 	work_answer(work, "ok", payload);
 }
 
-bool normalize_next(struct work *work)
+bool normalize_next(struct work *work, const json_t *answer)
 {
 	struct normalizing *const normalizing = work->normalizing;
 
+	(void)answer;
 	if (!normalizing || normalizing->result ||
 		normalizing->offset >= json_array_size(normalizing->plan.parts))
 		return false;

@@ -3,8 +3,9 @@
  * Questions to models about plans: for the plan itself, for the text of a step, and for the answer
  * when all steps have ended; and the parts of the answers that are recorded.
  *
- * A question is made from cells alone, so that asking again gives an equal question. The new
- * message is never cut; of earlier messages and of results, the newest are shown, up to a bound.
+ * A question is made from cells, and from the list of outside tools, so that asking again gives an
+ * equal question if that list has not changed. The new message is never cut; of earlier messages
+ * and of results, the newest are shown, up to a bound.
  */
 #include "agents/intent/intent-impl.h"
 
@@ -14,6 +15,7 @@
 #include "agents/prepare/router.h"
 #include "caps/session-query.h"
 #include "caps/session-read.h"
+#include "caps/session-tools.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -23,6 +25,7 @@ enum {
 	MESSAGES_MAX = 20,      /* messages of the chat that are shown */
 	CONTEXT_MAX = 18000,    /* bytes of these messages */
 	ARTIFACTS_MAX = 64,     /* executable artifacts that are listed */
+	TOOLS_MAX = 256 << 10,  /* bytes of the list, after which no outside tool is added */
 	RESULT_MAX = 4 << 10,   /* bytes of one result in the question for the answer */
 	RESULTS_MAX = 48 << 10, /* bytes of all results there */
 	MAX_TOKENS =
@@ -78,12 +81,12 @@ static json_t *setup_of(const char *model)
 
 /* --- the plan --- */
 
-static void write_tool(const json_t *tool, struct wfs_buffer *text)
+static void write_tool(const json_t *tool, const json_t *parameters, struct wfs_buffer *text)
 {
 	wfs_buffer_printf(
 		text, "- %s: %s ", wfs_json_text(tool, "name"), wfs_json_text(tool, "description"));
-	if (json_object_get(tool, "parameters"))
-		wfs_json_write(json_object_get(tool, "parameters"), text);
+	if (parameters)
+		wfs_json_write(parameters, text);
 	wfs_buffer_append_byte(text, '\n');
 }
 
@@ -102,7 +105,7 @@ static int write_tools(
 		if (!r)
 			r = agents_router_tool(&catalog, json_string_value(name), "", &tool, error);
 		if (!r)
-			write_tool(tool, text);
+			write_tool(tool, json_object_get(tool, "parameters"), text);
 	}
 	return r;
 }
@@ -128,8 +131,24 @@ static int write_artifacts(
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		if (agents_tool_make(&catalog, wfs_json_text(row, "id"), "", &tool, &ignored) == 0)
-			write_tool(tool, text);
+			write_tool(tool, json_object_get(tool, "parameters"), text);
 	}
+	return 0;
+}
+
+/* Outside tools that are listed already are tools by their full names. */
+static int write_outside(struct work *work, struct wfs_buffer *text, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *list = NULL;
+	size_t i;
+	const json_t *tool;
+	const int r = wfs_session_tools(work->session, &list);
+
+	if (r)
+		return no_memory(error);
+	json_array_foreach(json_object_get(list, "tools"), i, tool)
+		if (text->size < TOOLS_MAX)
+			write_tool(tool, json_object_get(tool, "schema"), text);
 	return 0;
 }
 
@@ -179,6 +198,8 @@ static int write_chat(struct work *work, struct wfs_view *view, struct work_ques
 		r = write_tools(work, view, &text, error);
 	if (!r)
 		r = write_artifacts(work, view, &text, error);
+	if (!r)
+		r = write_outside(work, &text, error);
 	if (!r)
 		r = add_buffer(question->messages, "system", &text, error);
 	if (!r)

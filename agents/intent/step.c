@@ -10,6 +10,7 @@
 #include "caps/session-text.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/document.h"
+#include "kernel/value/tool.h"
 
 enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */
 
@@ -181,6 +182,17 @@ static int find_call(
 		 : agents_router_find(&catalog, work->calling.asked, ret_tool, ret_outcome, error);
 }
 
+/* Has the server list its tools whose tool the step may call. */
+static bool list_tools(struct work *work)
+{
+	const char *const method = wfs_json_text(work->calling.asked, "method");
+	char name[WFS_TOOL_NAME_MAX + 1];
+	const int size = snprintf(name, sizeof(name), "%s%s%s",
+		wfs_json_text(work->calling.asked, "name"), *method ? "." : "", method);
+
+	return (size_t)size < sizeof(name) && ask_outside_list(work, name);
+}
+
 void step_begin(struct work *work)
 {
 	WFS_AUTO_JSON json_t *tool = NULL;
@@ -191,6 +203,10 @@ void step_begin(struct work *work)
 
 	json_decref(WFS_STEAL(work->calling.asked));
 	r = find_call(work, &tool, &outcome, &error);
+	if (r == -ENOENT && list_tools(work)) {
+		json_decref(outcome);
+		return;
+	}
 	args = json_object_get(work->calling.asked, "args");
 	if (outcome && hide_reason(work, outcome)) {
 		json_decref(WFS_STEAL(outcome));
@@ -204,6 +220,10 @@ void step_begin(struct work *work)
 		r = call_read(work, tool, args, STEP_TIMEOUT_MS, &error);
 		if (!r)
 			return;
+	}
+	if (!r && agents_tool_is(tool, WFS_TOOL_KIND_OUTSIDE)) {
+		ask_outside(work, tool, args, NULL, INT64_MAX);
+		return;
 	}
 	if (!r)
 		r = agents_tool_action(work->engine->helpers, tool, args, &work->action, &error);

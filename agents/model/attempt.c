@@ -63,11 +63,23 @@ static int read_status(struct wfs_model_call *call)
 	return call->failure.status;
 }
 
+/* Return: 0, or -ENOMEM. */
+static int keep(struct wfs_model_call *call, const char *data, size_t size)
+{
+	struct wfs_buffer *const kept = call->kept ? &call->kept[call->attempt_count - 1] : NULL;
+
+	if (kept)
+		wfs_buffer_append(kept, data, size);
+	return kept ? wfs_buffer_check(kept) : 0;
+}
+
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
 	struct wfs_model_call *const call = context;
 
 	call->fed = count_bytes(call, size * count);
+	if (call->fed == 0)
+		call->fed = keep(call, data, size * count);
 	if (call->fed == 0)
 		call->fed = wfs_model_answer_feed(
 			call->answer, read_status(call), data, size * count, &call->failure);
@@ -222,7 +234,7 @@ void wfs_model_attempt_begin(struct wfs_model_call *call)
 	call->response_bytes = 0;
 	call->attempt_count++;
 	if (wfs_model_answer_new(call->request.service, &call->answer) < 0 ||
-		curl_multi_add_handle(call->client->multi, call->easy) != CURLM_OK) {
+		wfs_multi_add(call->client->multi, call->easy) < 0) {
 		wfs_model_call_stop(call);
 		attempt_out_of_memory(call);
 		return;

@@ -119,18 +119,26 @@ void wfs_model_call_stop(struct wfs_model_call *call)
 {
 	uv_timer_stop(&call->timer);
 	if (call->state == WFS_MODEL_CALL_RUNNING)
-		curl_multi_remove_handle(call->client->multi, call->easy);
+		wfs_multi_remove(call->client->multi, call->easy);
 	if (call->state == WFS_MODEL_CALL_QUEUED)
 		TAILQ_REMOVE(&call->client->queue, call, waiting);
 	call->state = WFS_MODEL_CALL_READY;
 	wfs_model_call_end_turn(call);
 }
 
+static void free_kept(struct wfs_model_call *call)
+{
+	for (unsigned int i = 0; call->kept && i < call->kept_max; i++)
+		wfs_buffer_done(&call->kept[i]);
+	free(WFS_STEAL(call->kept));
+}
+
 static void release(struct wfs_model_call *call)
 {
 	curl_easy_cleanup(call->easy);
-	wfs_model_headers_free(call->headers);
+	wfs_multi_headers_free(call->headers);
 	wfs_model_answer_free(call->answer);
+	free_kept(call);
 	uv_close((uv_handle_t *)&call->timer, on_timer_closed);
 }
 
@@ -140,6 +148,7 @@ void wfs_model_call_end(struct wfs_model_call *call, json_t *completion)
 		.completion = completion,
 		.failure = completion ? NULL : &call->failure,
 		.attempts = call->attempt_count,
+		.answers = call->kept,
 		.duration_ms = (wfs_clock_monotonic_ns() - call->began_ns) / NS_PER_MS,
 	};
 
@@ -182,11 +191,17 @@ int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model
 	WFS_AUTO_FREE struct wfs_model_call *call = calloc(1, sizeof(*call));
 	int r;
 
-	if (!call)
+	if (call) {
+		call->kept_max = request->endpoint->attempts > 0 ? request->endpoint->attempts : 1;
+		call->kept = request->keep ? calloc(call->kept_max, sizeof(*call->kept)) : NULL;
+	}
+	if (!call || (request->keep && !call->kept))
 		return wfs_error_from_errno(error, -ENOMEM, "prepare a request to a model");
 	r = wfs_model_easy_new(request, &call->easy, &call->headers, error);
-	if (r < 0)
+	if (r < 0) {
+		free_kept(call);
 		return r;
+	}
 	call->client = client;
 	call->request = *request;
 	call->failure.secret = request->endpoint->api_key;
@@ -194,7 +209,8 @@ int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model
 	call->deadline_ns = call->began_ns + request->endpoint->total_timeout_ms * NS_PER_MS;
 	if (wfs_model_attempt_setup(call) < 0) {
 		curl_easy_cleanup(call->easy);
-		wfs_model_headers_free(call->headers);
+		wfs_multi_headers_free(call->headers);
+		free_kept(call);
 		return wfs_error_from_errno(error, -ENOMEM, "prepare a request to a model");
 	}
 	uv_timer_init(client->loop, &call->timer);

@@ -3,10 +3,10 @@
  * Only the loop's thread uses them. */
 #pragma once
 
-#include <curl/curl.h>
 #include <sys/queue.h>
 
 #include "agents/model/client.h"
+#include "agents/model/multi.h"
 
 enum wfs_model_call_state {
 	WFS_MODEL_CALL_READY,  /* the next attempt begins when the timer fires */
@@ -41,6 +41,8 @@ struct wfs_model_call {
 	int64_t deadline_ns;
 	struct wfs_model_answer *answer; /* of the current attempt; owned */
 	size_t response_bytes;           /* headers and body */
+	struct wfs_buffer *kept; /* body of each attempt's answer; owned; NULL: none is kept */
+	unsigned int kept_max;   /* attempts for which it has room */
 	struct wfs_model_failure failure;
 	char reason[CURL_ERROR_SIZE]; /* curl's message */
 };
@@ -49,8 +51,7 @@ TAILQ_HEAD(wfs_model_calls, wfs_model_call);
 
 struct wfs_model_client {
 	uv_loop_t *loop;
-	CURLM *multi;
-	uv_timer_t timer; /* for curl */
+	struct wfs_multi *multi;
 	struct wfs_model_calls calls;
 	struct wfs_model_calls queue; /* calls whose attempt waits until others have connected */
 	unsigned int connecting_count;
@@ -123,13 +124,10 @@ void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 /** wfs_model_easy_new() - make a curl handle, which all attempts of a request use
  *  @request: its body is borrowed until the handle is freed
  *  @ret_easy: caller frees it with curl_easy_cleanup()
- *  @ret_headers: caller frees with wfs_model_headers_free(), after the handle
+ *  @ret_headers: caller frees with wfs_multi_headers_free(), after the handle
  *  Return: as wfs_model_call_start() (client.h). */
 int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	struct curl_slist **ret_headers, struct wfs_error *error);
-
-/** wfs_model_headers_free() - overwrite the key in a request's headers, and free them. */
-void wfs_model_headers_free(struct curl_slist *headers);
 
 /* --- transport.c --- */
 

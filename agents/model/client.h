@@ -63,6 +63,9 @@ struct wfs_model_result {
 	json_t *completion; /* see completion.h, or the document with embeddings; NULL: failed */
 	const struct wfs_model_failure *failure; /* NULL: no failure */
 	unsigned int attempts;                   /* made */
+	/* The body that came back to each attempt, as it came, if the request asks to keep them;
+	 * NULL: it does not. */
+	const struct wfs_buffer *answers;
 	int64_t duration_ms; /* of all attempts, and of the waits between them */
 };
 
@@ -72,6 +75,7 @@ struct wfs_model_request {
 	enum wfs_model_service service;
 	struct wfs_bytes body;
 	const char *idempotency_key; /* sent with all attempts */
+	bool keep;                   /* the answers to all attempts, see struct wfs_model_result */
 	void *context;
 	/* The call has ended and is freed, so it must not be cancelled any more. May start calls
 	 * and cancel others. */

@@ -9,8 +9,9 @@
 #pragma once
 
 #include "agents/model/client.h"
+#include "kernel/base/host-form.h"
 
-enum { WFS_EMBEDDING_DIMENSIONS_MAX = 4096 };
+enum { WFS_EMBEDDING_DIMENSIONS_MAX = WFS_HOST_DIMENSIONS_MAX };
 
 /* Plain value; zero-initialised is empty. */
 struct wfs_embedding {

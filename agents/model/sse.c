@@ -71,7 +71,9 @@ static size_t line_size(const char *text, size_t size)
 
 static int add_to_line(struct wfs_sse *sse, const char *text, size_t size)
 {
-	if (size > WFS_SSE_EVENT_MAX - sse->line.size - sse->data.size)
+	const size_t event_max = sse->event_max > 0 ? sse->event_max : WFS_SSE_EVENT_MAX;
+
+	if (size > event_max - sse->line.size - sse->data.size)
 		return -EFBIG;
 	wfs_buffer_append(&sse->line, text, size);
 	return wfs_buffer_check(&sse->line);

@@ -15,7 +15,7 @@
 
 #include "kernel/base/buffer.h"
 
-enum { WFS_SSE_EVENT_MAX = 4 << 20 }; /* bytes of an event and an unfinished line */
+enum { WFS_SSE_EVENT_MAX = 4 << 20 }; /* bytes of an event and an unfinished line, by default */
 
 /* Receives events. Plain value. */
 struct wfs_sse_sink {
@@ -25,8 +25,9 @@ struct wfs_sse_sink {
 	int (*event)(void *context, struct wfs_bytes data);
 };
 
-/* Plain value; zero-initialised is the beginning of a stream. The members are private. */
+/* Plain value; zero-initialised is the beginning of a stream. The other members are private. */
 struct wfs_sse {
+	size_t event_max;       /* bytes; 0: WFS_SSE_EVENT_MAX */
 	struct wfs_buffer line; /* the unfinished line */
 	struct wfs_buffer data; /* of the event; an LF after each line */
 	bool begun;             /* a line was seen, so no byte order mark can follow */
@@ -37,7 +38,7 @@ void wfs_sse_done(struct wfs_sse *sse);
 #define WFS_AUTO_SSE WFS_CLEANUP(wfs_sse_done)
 
 /** wfs_sse_feed() - parse the next bytes, and call @sink for each event
- *  Return: 0, -EFBIG (more than WFS_SSE_EVENT_MAX), -ENOMEM, or the result of the sink. */
+ *  Return: 0, -EFBIG (an event or line is too large), -ENOMEM, or the result of the sink. */
 int wfs_sse_feed(
 	struct wfs_sse *sse, const void *data, size_t size, const struct wfs_sse_sink *sink);
 

@@ -26,7 +26,7 @@ int prepare_no_memory(struct wfs_error *error)
 /* The reason and the reference may quote a private text, so the log has neither. */
 void agents_log_fallback(const struct wfs_session *session, const char *stage, const char *fallback)
 {
-	wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+	wfs_log_for(wfs_session_principal(session), WFS_LOG_AGENTS, WFS_LOG_WARNING,
 		"'%s': the artifact that its configuration names for %s is not used, using "
 		"'%s' instead; the TurnNote in events.jsonl of the turn says why",
 		wfs_session_principal(session), stage, fallback);

@@ -168,8 +168,10 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
 	}
 	int r = agents_router_tool(catalog, wfs_json_text(call, "name"), method, &tool, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
-		(!r && *method && !agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT)) ||
+		(!r && *method && !agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT) &&
+			!agents_tool_is(tool, WFS_TOOL_KIND_OUTSIDE)) ||
 		(!r && agents_tool_is(tool, WFS_TOOL_KIND_RESULT)) ||
+		(!r && agents_tool_is(tool, WFS_TOOL_KIND_WAIT)) ||
 		(!r && agents_tool_is(tool, WFS_TOOL_KIND_DRIVE))) {
 		*ret_outcome = outcome(call, WFS_TOOL_UNKNOWN,
 			json_pack("{s:o}", "available", agents_router_names(catalog->helpers)),

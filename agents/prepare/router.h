@@ -19,14 +19,14 @@ json_t *agents_router_canonical(const json_t *call);
 
 /** agents_router_tool() - make the tool, or the question, that a step may call by this name
  *  @name: canonical; @method: of an artifact's interface; "": the first
- *  @ret_tool: expanded; caller owns it
+ *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
  *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
 int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
 /** agents_router_find() - find the tool of a canonical call
  *  @call: changed: its args become those that the tool takes
- *  @ret_tool: expanded; caller owns it
+ *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
  *  @ret_outcome: that of the call, if it fails with -ENOENT or -EINVAL; caller owns it
  *  Return: 0, -ENOENT (no tool for steps has this name and method), -EINVAL (no name, or args that
  *          do not fit the tool), or another -errno with @error. */

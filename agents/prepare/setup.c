@@ -236,6 +236,22 @@ static int may_read(const struct wfs_session *asker, struct wfs_view *view, cons
 	return 0;
 }
 
+int agents_setup_names(const struct wfs_session *asker, const json_t *params, json_t **ret_names,
+	struct wfs_error *error)
+{
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *content = NULL;
+	int r = wfs_session_view(asker, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = read_agent(asker, &view, wfs_json_text(params, "agent"), &content, error);
+	if (r)
+		return r;
+	json_t *const names = json_object_get(content, "tools");
+	*ret_names = names ? json_incref(names) : json_array();
+	return *ret_names ? 0 : no_memory(error);
+}
+
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error)
 {

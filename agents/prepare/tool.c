@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "agents/prepare/question.h"
+#include "caps/session-tools.h"
 #include "caps/session-turn.h"
 #include "kernel/base/json.h"
 #include "kernel/query/query.h"
 #include "kernel/schema/schema.h"
+#include "kernel/value/tool.h"
 
 enum { TOOL_NAME_MAX = 64 }; /* bytes; servers of models take no longer ones */
 
@@ -17,6 +19,19 @@ enum { TOOL_NAME_MAX = 64 }; /* bytes; servers of models take no longer ones */
 #define RESULT_PARAMETERS                                                                    \
 	"{\"additionalProperties\":false,\"properties\":{\"result\":{\"description\":\"The " \
 	"result, any JSON value.\"}},\"required\":[\"result\"],\"type\":\"object\"}"
+
+#define WAIT_NAME "wait_until"
+#define WAIT_DESCRIPTION                                                                    \
+	"Wait until a time has come, or an event. The result says in 'woken' what it was: " \
+	"time, event or step (somebody woke you); an event is in 'event'."
+#define WAIT_PARAMETERS                                                                      \
+	"{\"additionalProperties\":false,\"properties\":{"                                   \
+	"\"after_ms\":{\"description\":\"How many milliseconds to wait.\",\"minimum\":0,"    \
+	"\"type\":\"integer\"},"                                                             \
+	"\"at\":{\"description\":\"Or a time, such as 2026-11-27T08:00:00+01:00.\","         \
+	"\"type\":\"string\"},"                                                              \
+	"\"until_event\":{\"description\":\"Name of a schema: an event of it ends the wait " \
+	"earlier.\",\"type\":\"string\"}},\"type\":\"object\"}"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent")
 
@@ -137,7 +152,8 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 	if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"unknown tool '%.140s': expected an action, fs_…, query, invoke, step, "
-			"chat, submit_result or an executable artifact",
+			"chat, wait_until, submit_result, an outside tool, or an executable "
+			"artifact",
 			id);
 	if (!artifact.executable)
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
@@ -148,6 +164,38 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 			"the artifact '%.140s' has no method '%.60s'", id, method);
 	*ret_tool = tool_of_artifact(id, artifact.interface, found);
 	return *ret_tool ? 0 : no_memory(error);
+}
+
+/* --- outside tools --- */
+
+/* A name of a server's tool that the caller's grants cover names no artifact, even if the server
+ * has not listed its tools: an artifact must not get what is meant for a tool.
+ * Return: 1, 0 (the name is another one), -ENOENT, -ENOMEM. */
+static int make_of_outside(const struct agents_catalog *catalog, const char *name,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *row = NULL;
+	char full[WFS_TOOL_NAME_MAX + 1];
+	char model_name[WFS_TOOL_MODEL_NAME_MAX + 1];
+	const int size = snprintf(full, sizeof(full), "%s%s%s", name, *method ? "." : "", method);
+
+	if ((size_t)size >= sizeof(full) || !wfs_tool_name_valid(full))
+		return 0;
+	int r = wfs_session_tool(catalog->caller, full, &row);
+	if (r == -ENOENT)
+		r = wfs_session_is_tool(catalog->caller, full);
+	if (r > 0)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"there is no tool '%.200s': its server does not list it, the policy denies "
+			"it, or it has changed since it was pinned",
+			full);
+	if (r || !row)
+		return r ? no_memory(error) : 0;
+	wfs_tool_model_name(full, model_name);
+	*ret_tool = json_pack("{s:O, s:s, s:s, s:s, s:O}", "description",
+		json_object_get(row, "description"), "kind", WFS_TOOL_KIND_OUTSIDE, "name",
+		model_name, "outside", full, "parameters", json_object_get(row, "schema"));
+	return *ret_tool ? 1 : no_memory(error);
 }
 
 /* --- making --- */
@@ -173,10 +221,38 @@ static int make_tool(const struct agents_catalog *catalog, const json_t *helpers
 		kind = kind_of_helper(helper);
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
-	if (!kind)
-		return make_of_artifact(catalog, name, method, ret_tool, error);
+	else if (strcmp(name, WAIT_NAME) == 0)
+		kind = WFS_TOOL_KIND_WAIT;
+	if (!kind) {
+		const int r = make_of_outside(catalog, name, method, ret_tool, error);
+
+		if (r == 0)
+			return make_of_artifact(catalog, name, method, ret_tool, error);
+		return r > 0 ? 0 : r;
+	}
 	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
 	return *ret_tool ? 0 : no_memory(error);
+}
+
+/* If an outside tool has the model's name of another tool, it gets a number. Return: 0, -ENOMEM. */
+static int number(const json_t *tools, json_t *tool)
+{
+	char base[WFS_TOOL_MODEL_NAME_MAX + 1];
+	char numbered[WFS_TOOL_MODEL_NAME_MAX + 1];
+	int n = 1;
+
+	snprintf(base, sizeof(base), "%s", wfs_json_text(tool, "name"));
+	while (agents_tool_find(tools, wfs_json_text(tool, "name"))) {
+		char end[16];
+
+		n++;
+		snprintf(end, sizeof(end), "_%d", n);
+		snprintf(numbered, sizeof(numbered), "%.*s%s",
+			(int)(sizeof(numbered) - 1 - strlen(end)), base, end);
+		if (json_object_set_new(tool, "name", json_string(numbered)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
@@ -208,6 +284,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 		const char *const alias = agents_tool_alias(json_string_value(name), "");
 		r = make_tool(catalog, definitions, alias ? alias : json_string_value(name), "",
 			&tool, error);
+		if (!r && agents_tool_is(tool, WFS_TOOL_KIND_OUTSIDE) && number(tools, tool))
+			r = no_memory(error);
 		if (!r && agents_tool_find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"two tools have the name '%s'", wfs_json_text(tool, "name"));
@@ -248,14 +326,15 @@ static json_t *expand_action(const char *name)
 							 : wfs_effect_params_schema(effect));
 }
 
-static json_t *expand_result(void)
+static json_t *expand_own(
+	const char *kind, const char *name, const char *description, const char *text)
 {
 	json_t *parameters = NULL;
 
-	if (wfs_json_parse(RESULT_PARAMETERS, strlen(RESULT_PARAMETERS), &parameters, NULL))
+	if (wfs_json_parse(text, strlen(text), &parameters, NULL))
 		return NULL;
-	return json_pack("{s:s, s:s, s:s, s:o}", "description", RESULT_DESCRIPTION, "kind",
-		WFS_TOOL_KIND_RESULT, "name", RESULT_NAME, "parameters", parameters);
+	return json_pack("{s:s, s:s, s:s, s:o}", "description", description, "kind", kind, "name",
+		name, "parameters", parameters);
 }
 
 static json_t *expand_helper(const json_t *definitions, const json_t *tool)
@@ -278,7 +357,10 @@ static json_t *expand(const json_t *definitions, json_t *tool)
 	if (agents_tool_is(tool, WFS_TOOL_KIND_ACTION))
 		return expand_action(wfs_json_text(tool, "name"));
 	if (agents_tool_is(tool, WFS_TOOL_KIND_RESULT))
-		return expand_result();
+		return expand_own(
+			WFS_TOOL_KIND_RESULT, RESULT_NAME, RESULT_DESCRIPTION, RESULT_PARAMETERS);
+	if (agents_tool_is(tool, WFS_TOOL_KIND_WAIT))
+		return expand_own(WFS_TOOL_KIND_WAIT, WAIT_NAME, WAIT_DESCRIPTION, WAIT_PARAMETERS);
 	if (is_helper(tool))
 		return expand_helper(definitions, tool);
 	return json_incref(tool);
@@ -345,6 +427,27 @@ static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_e
 		       : no_memory(error);
 }
 
+/* @lax: a schema that is not valid here allows everything. @what: for the message */
+static int check_schema(
+	json_t *schema, const json_t *value, bool lax, const char *what, struct wfs_error *error)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *compiled = NULL;
+	struct wfs_error reason = {0};
+	int r = wfs_schema_new(schema, NULL, "", &problems, &compiled);
+
+	if (lax && r && r != -ENOMEM)
+		return 0;
+	if (!r)
+		r = wfs_schema_check(compiled, value, &reason);
+	if (r == -ENOMEM)
+		return no_memory(error);
+	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			   "the arguments do not fit the interface of '%s': %s", what,
+			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
+		 : 0;
+}
+
 /* Checks an invocation against the interface that the turn keeps. */
 static int check_artifact(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
@@ -353,24 +456,19 @@ static int check_artifact(const json_t *tool, const json_t *arguments, struct wf
 	json_t *const input = object
 		? parameters
 		: json_object_get(json_object_get(parameters, "properties"), "args");
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
-	struct wfs_error reason = {0};
-	int r = check_shape(tool, arguments, error);
+	const int r = check_shape(tool, arguments, error);
 
-	if (r || !input)
-		return r;
-	r = wfs_schema_new(input, NULL, "", &problems, &schema);
-	if (!r)
-		r = wfs_schema_check(
-			schema, object ? arguments : json_object_get(arguments, "args"), &reason);
-	if (r == -ENOMEM)
-		return no_memory(error);
-	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			   "the arguments do not fit the interface of '%s': %s",
-			   wfs_json_text(tool, "artifact_id"),
-			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
-		 : 0;
+	return r || !input
+		? r
+		: check_schema(input, object ? arguments : json_object_get(arguments, "args"),
+			  false, wfs_json_text(tool, "artifact_id"), error);
+}
+
+/* The server of an outside tool checks what its schema says in words that are unknown here. */
+static int check_outside(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+{
+	return check_schema(json_object_get(tool, "parameters"), arguments, true,
+		wfs_json_text(tool, "outside"), error);
 }
 
 int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
@@ -388,6 +486,10 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 		return check_params(question, arguments, error);
 	if (is_helper(tool))
 		return helpers->check(name, arguments, error);
+	if (agents_tool_is(tool, WFS_TOOL_KIND_WAIT)) /* the rest is checked with the action */
+		return wfs_json_members(arguments, WAIT_NAME, "after_ms? at? until_event?", error);
+	if (agents_tool_is(tool, WFS_TOOL_KIND_OUTSIDE))
+		return check_outside(tool, arguments, error);
 	return agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT)
 		? check_artifact(tool, arguments, error)
 		: wfs_json_members(arguments, RESULT_NAME, "result", error);

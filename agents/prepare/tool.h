@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tools that an agent can have: actions; helpers, which read, act or have other agents take
- * turns; executable artifacts; and `submit_result`, which ends a turn.
+ * turns; executable artifacts; tools of outside servers; and `submit_result`, which ends a turn.
  *
  * A turn keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
- * object, parameters}, as they were when the turn began. To expand a tool is to add the description
+ * object, parameters}, and of an outside tool {description, outside, parameters}, `outside` being
+ * its full name, as they were when the turn began. To expand a tool is to add the description
  * and the parameters that tables of this program have.
  * Source: docs/design.md, "Turns".
  * Thread: any.
@@ -17,19 +18,22 @@
 #define WFS_TOOL_KIND_ACT "act" /* a helper that is an action in another form */
 #define WFS_TOOL_KIND_ARTIFACT "artifact"
 #define WFS_TOOL_KIND_DRIVE "drive" /* a helper that has another agent take turns */
+#define WFS_TOOL_KIND_OUTSIDE "outside"
 #define WFS_TOOL_KIND_READ "read"
 #define WFS_TOOL_KIND_RESULT "result"
+#define WFS_TOOL_KIND_WAIT "wait" /* `wait_until`: the call waits for a time or an event */
 
 /* Where the tools of one caller come from. Plain value; borrowed. */
 struct agents_catalog {
-	const struct wfs_session *caller; /* artifacts that it may not invoke are not found */
+	/* Tools that it may not call are not found. */
+	const struct wfs_session *caller;
 	struct wfs_view *view;
 	const struct wfs_helpers *helpers;
 };
 
 /** agents_tools_make() - make the tools that an agent's configuration names, as a turn keeps them
- *  @names: of actions, helpers, submit_result and executable artifacts; or aliases of these
- *          (router.h); NULL or []: @ret_tools is []
+ *  @names: of actions, helpers, submit_result, outside tools and executable artifacts; or aliases
+ *          of these (router.h); NULL or []: @ret_tools is []
  *  @ret_tools: array; caller owns it
  *  Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), … */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
@@ -37,7 +41,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 
 /** agents_tool_make() - make one tool, as a turn keeps it
  *  @name: its canonical name, see agents_tool_alias()
- *  @method: of an artifact's interface; "": the first
+ *  @method: of an artifact's interface, or a tool's name on the outside server @name; "": the first
+ *           method, or @name is the full name of an outside tool
  *  @ret_tool: caller owns it
  *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
@@ -73,6 +78,7 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 
 /** agents_tool_action() - make the action that a call of @tool with these arguments is
  *  @tool: expanded, and not of a kind that makes no action: neither WFS_TOOL_KIND_READ nor _DRIVE
+ *         nor _OUTSIDE
  *  @arguments: passed agents_tool_check(); the action shares values with them
  *  @ret_action: for a tool called NAME with `action_type` NAME, for an artifact invoke_artifact;
  *               caller owns it

@@ -82,9 +82,9 @@ static int remove_left(int directory_fd, const char *directory, struct wfs_error
 		: 0;
 }
 
-/* Lets other users connect. The name may refer to another file by now, so this changes the mode
- * only of a socket of this user. */
-static int admit_others(int directory_fd, const char *directory, struct wfs_error *error)
+/* The name may refer to another file by now, so this changes the mode only of a socket of this
+ * user. */
+static int admit(int directory_fd, const char *directory, bool others, struct wfs_error *error)
 {
 	char path[FD_PATH_SIZE];
 	struct stat status = {.st_uid = 0};
@@ -96,10 +96,18 @@ static int admit_others(int directory_fd, const char *directory, struct wfs_erro
 	if (fd < 0)
 		return fd;
 	path_of(fd, path);
-	return chmod(path, 0666) < 0
-		? wfs_error_from_errno(error, -errno, "let other users connect to '%s/%s'",
+	return chmod(path, others ? 0666 : 0600) < 0
+		? wfs_error_from_errno(error, -errno, "change which users connect to '%s/%s'",
 			  directory, WFS_SOCKET_NAME)
 		: 0;
+}
+
+int wfs_socket_admit(const char *directory, bool others, struct wfs_error *error)
+{
+	WFS_AUTO_FD int directory_fd = directory_open(directory);
+
+	return directory_fd < 0 ? wfs_error_from_errno(error, directory_fd, "open '%s'", directory)
+				: admit(directory_fd, directory, others, error);
 }
 
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error)
@@ -119,7 +127,7 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return wfs_error_from_errno(error, -errno, "make the control socket '%s/%s'",
 			directory, WFS_SOCKET_NAME);
-	r = for_others ? admit_others(directory_fd, directory, error) : 0;
+	r = for_others ? admit(directory_fd, directory, true, error) : 0;
 	if (r)
 		return r;
 	wfs_socket_pass_descriptors(fd, false);

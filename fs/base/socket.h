@@ -19,6 +19,10 @@
  *  name), or another -errno. */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
+/** wfs_socket_admit() - let other users connect to the control socket in @directory, or no longer
+ *  Return: 0, or -errno with @error. */
+int wfs_socket_admit(const char *directory, bool others, struct wfs_error *error);
+
 /**
  * wfs_socket_pass_descriptors() - let the other end of @fd send descriptors (SCM_RIGHTS), or not
  *

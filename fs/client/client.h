@@ -8,7 +8,7 @@
  * A request may take hours, so the time until its answer says nothing. When no bytes have come for
  * a while, the client asks the owner something on another connection, which a working owner
  * answers at once; an owner that does not, because it was stopped or hangs, is given up.
- * Source: worldfs(1).
+ * Source: worldfs-control(5).
  */
 #pragma once
 
@@ -39,8 +39,8 @@ void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
 
-/** wfs_client_post() - queue a request, which wfs_client_take() sends. @payload: borrowed; NULL:
- *  {}. Return: 0, or -ENOMEM. */
+/** wfs_client_post() - queue a request, which wfs_client_take() sends. @payload: copied; NULL: {}.
+ *  Return: 0, or -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
 
 /** wfs_client_attach() - send descriptors with the request that is posted next. @fds: borrowed

@@ -10,6 +10,7 @@
 #include "fs/command/help.h"
 #include "fs/command/table.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/json.h"
 #include "kernel/base/near.h"
 
@@ -86,7 +87,7 @@ static int set_options(struct wfs_run *run, const struct wfs_line *line)
 				run->command->name, given->name_size == 1 ? "-" : "--",
 				(int)given->name_size, given->name);
 		run->options[row - wfs_option_rows] = given->value;
-		if (WFS_OPTIONS_REPEATED & UINT64_C(1) << (row - wfs_option_rows))
+		if (wfs_option_in(WFS_OPTIONS_REPEATED, (size_t)(row - wfs_option_rows)))
 			run->values[run->value_count++] = given->value;
 	}
 	return 0;
@@ -204,6 +205,22 @@ static int set_wait(struct wfs_run *run)
 	return 0;
 }
 
+static int print_version(struct wfs_run *run, bool json)
+{
+	if (!json) {
+		fprintf(run->out, "worldfs %s\nstore format %d (opens %d to %d), fold version %d\n",
+			WFS_VERSION, WFS_STORE_FORMAT, WFS_STORE_FORMAT_MIN, WFS_STORE_FORMAT,
+			WFS_FOLD_VERSION);
+		return WFS_EXIT_DONE;
+	}
+	return wfs_run_json(run,
+		       json_pack("{s:i, s:[i, i], s:i, s:s}", "fold_version", WFS_FOLD_VERSION,
+			       "opens", WFS_STORE_FORMAT_MIN, WFS_STORE_FORMAT, "store_format",
+			       WFS_STORE_FORMAT, "version", WFS_VERSION))
+		? WFS_EXIT_FAILED
+		: WFS_EXIT_DONE;
+}
+
 static int run_line(struct wfs_run *run, int argc, char *const *argv)
 {
 	struct wfs_line line = {.given_count = 0};
@@ -216,8 +233,7 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 		return wfs_help_words(run, line.words, line.word_count) ? misuse_status(run)
 									: WFS_EXIT_DONE;
 	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
-		fprintf(run->out, "worldfs %s\n", WFS_VERSION);
-		return WFS_EXIT_DONE;
+		return print_version(run, is_given(&line, WFS_OPTION_JSON));
 	}
 	if (!run->command)
 		return refuse_command(run, &line);

@@ -189,12 +189,12 @@ static void offer_values(struct typed *typed, const char *kind)
 
 static void offer_options(const struct typed *typed)
 {
-	const uint64_t allowed = WFS_OPTIONS_GLOBAL |
+	const wfs_option_set allowed = WFS_OPTIONS_GLOBAL |
 		(typed->command ? typed->command->options : WFS_OPTION_BIT(VERSION));
 	char text[40];
 
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
-		if (!(allowed & UINT64_C(1) << i))
+		if (!wfs_option_in(allowed, i))
 			continue;
 		snprintf(text, sizeof(text), "--%s", wfs_option_rows[i].name);
 		offer(typed, text, wfs_option_rows[i].help);

@@ -15,13 +15,13 @@ static void print_item(FILE *file, const char *left, const char *text)
 	fputs(wfs_buffer_text(&page), file);
 }
 
-static void print_options(FILE *file, uint64_t options)
+static void print_options(FILE *file, wfs_option_set options)
 {
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
 		const struct wfs_option_row *const row = &wfs_option_rows[i];
 		char left[80] = "      ";
 
-		if (!(options & UINT64_C(1) << i))
+		if (!wfs_option_in(options, i))
 			continue;
 		if (row->letter)
 			snprintf(left, sizeof(left), "  -%c, ", row->letter);

@@ -117,10 +117,12 @@ struct wfs_control_op {
 	size_t copied;   /* write: bytes that its user is charged for */
 };
 
-/* A user of the connection, by uid. */
+/* A user of the connection, by uid and principal: a user who has become another principal, because
+ * host.json was read again, is another struct. */
 struct wfs_control_user {
 	struct wfs_control_user *next; /* lock: the connection's */
 	uid_t uid;
+	char principal[WFS_GRANT_NAME_MAX + 1]; /* "": none; fixed */
 	const struct wfs_session *session; /* of its principal; NULL: none. Set once, then fixed */
 	struct wfs_session *owned;         /* `session`, unless it is the mount's */
 	struct wfs_buffer last;            /* lock: the connection's */
@@ -187,7 +189,7 @@ struct wfs_control {
 	bool allow_other;
 	bool act;
 	bool trusted;
-	const struct wfs_peers *peers;
+	struct wfs_peers *peers;
 	uid_t uid; /* owner of every file */
 	gid_t gid;
 	struct timespec started; /* times of all files */

@@ -10,23 +10,27 @@
 
 #include "caps/session.h"
 #include "fs/control/control-impl.h"
-
 #include "kernel/manifest/manifest.h"
 
-/* Finds the principal of a user; NULL: none. */
-static const char *user_principal(const struct wfs_control *control, uid_t uid)
+/* @ret_principal: of the user; "": none */
+static void user_principal(const struct wfs_control *control, uid_t uid,
+	char ret_principal[static WFS_GRANT_NAME_MAX + 1])
 {
+	ret_principal[0] = '\0';
 	if (!control->allow_other || control->act || uid == control->uid)
-		return wfs_session_principal(control->session);
-	return control->trusted ? wfs_peers_principal(control->peers, uid) : NULL;
+		snprintf(ret_principal, WFS_GRANT_NAME_MAX + 1, "%s",
+			wfs_session_principal(control->session));
+	else if (control->trusted)
+		(void)wfs_peers_principal(control->peers, uid, ret_principal);
 }
 
 /* Lock: control->mutex. */
-static struct wfs_control_user *user_find(struct wfs_control *control, uid_t uid)
+static struct wfs_control_user *user_find(
+	struct wfs_control *control, uid_t uid, const char *principal)
 {
 	struct wfs_control_user *user = control->users;
 
-	while (user && user->uid != uid)
+	while (user && (user->uid != uid || strcmp(user->principal, principal) != 0))
 		user = user->next;
 	return user;
 }
@@ -39,10 +43,10 @@ static bool has_room(const struct wfs_control *control, bool stranger)
 }
 
 /* Lock: control->mutex. Return: NULL without memory, or room. */
-static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
+static struct wfs_control_user *user_add(
+	struct wfs_control *control, uid_t uid, const char *principal)
 {
-	const char *const principal = user_principal(control, uid);
-	const bool stranger = !principal;
+	const bool stranger = !*principal;
 	struct wfs_control_user *const user =
 		has_room(control, stranger) ? calloc(1, sizeof(*user)) : NULL;
 
@@ -50,7 +54,8 @@ static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
 		return NULL;
 	control->stranger_count += stranger;
 	user->uid = uid;
-	user->operates = principal && strcmp(principal, WFS_PRINCIPAL_OPERATOR) == 0;
+	snprintf(user->principal, sizeof(user->principal), "%s", principal);
+	user->operates = strcmp(principal, WFS_PRINCIPAL_OPERATOR) == 0;
 	user->next = control->users;
 	control->users = user;
 	control->user_count++;
@@ -70,12 +75,11 @@ static void user_refuse(struct wfs_control_user *user, const struct wfs_error *e
 static int user_enter(
 	struct wfs_control *control, struct wfs_control_user *user, struct wfs_error *error)
 {
-	const char *const principal = user_principal(control, user->uid);
 	const struct wfs_session *const own = control->session;
 
 	if (user->session)
 		return 0;
-	if (!principal)
+	if (!*user->principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"user %u is not a principal of this world and may only read the tree; %s",
 			(unsigned int)user->uid,
@@ -84,11 +88,12 @@ static int user_enter(
 				: "in a mount that the operator did not make, or made in another "
 				  "user namespace (a container), or that root made of a world "
 				  "which another user serves, only its user acts");
-	if (strcmp(principal, wfs_session_principal(own)) == 0) {
+	if (strcmp(user->principal, wfs_session_principal(own)) == 0) {
 		user->session = own;
 		return 0;
 	}
-	const int r = wfs_session_new(wfs_session_authority(own), principal, &user->owned, error);
+	const int r =
+		wfs_session_new(wfs_session_authority(own), user->principal, &user->owned, error);
 	user->session = r ? NULL : user->owned;
 	return r;
 }
@@ -96,15 +101,17 @@ static int user_enter(
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user)
 {
-	WFS_GUARD(&control->mutex);
-	struct wfs_control_user *user = user_find(control, uid);
+	char principal[WFS_GRANT_NAME_MAX + 1];
 	struct wfs_error error = {.code = WFS_OK};
 	int r;
 
+	user_principal(control, uid, principal);
+	WFS_GUARD(&control->mutex);
+	struct wfs_control_user *user = user_find(control, uid, principal);
 	if (!user)
-		user = user_add(control, uid);
+		user = user_add(control, uid, principal);
 	if (!user)
-		return has_room(control, !user_principal(control, uid)) ? -ENOMEM : -ENFILE;
+		return has_room(control, !*principal) ? -ENOMEM : -ENFILE;
 	r = acts ? user_enter(control, user, &error) : 0;
 	if (r)
 		user_refuse(user, &error, r);

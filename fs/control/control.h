@@ -25,10 +25,10 @@ struct wfs_control_options {
 	const char *directory; /* its mount point, for messages */
 	struct wfs_keeper *keeper;
 	bool allow_other;
-	bool act;                      /* all users act as the principal of the session */
-	bool trusted;                  /* uids in requests can be trusted */
-	const struct wfs_peers *peers; /* which users are principals; must outlive the connection */
-	uid_t uid; /* owner of every file; acts as the principal of the session */
+	bool act;                /* all users act as the principal of the session */
+	bool trusted;            /* uids in requests can be trusted */
+	struct wfs_peers *peers; /* which users are principals; must outlive the connection */
+	uid_t uid;               /* owner of every file; acts as the principal of the session */
 	gid_t gid;
 	const struct wfs_session *session; /* must outlive the connection */
 	struct wfs_host *host;             /* for `status`; may be NULL */

@@ -35,6 +35,7 @@ static_assert(FIRST_COOKIE + 1 == WFS_NUMBERS_OFFSET_FIRST, "no cookie is 0");
 
 #define FOREVER 1e9 /* seconds that entries and attributes are cached */
 #define LOG_NAME "log.jsonl"
+#define EVENTS_NAME "events.jsonl"
 
 struct wfs_data {
 	struct wfs_tree tree;
@@ -86,8 +87,8 @@ static bool begin(fuse_req_t request, struct wfs_session_pin *ret_pin)
 static void refuse(fuse_req_t request, uint64_t ino, int r)
 {
 	if (r == -EIO)
-		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-			"refused to serve damaged content: %s ino=%#" PRIx64,
+		wfs_log_for(wfs_session_principal(data_of(request)->tree.session), WFS_LOG_MOUNT,
+			WFS_LOG_ERR, "refused to serve damaged content: %s ino=%#" PRIx64,
 			*wfs_damage_noted() ? wfs_damage_noted() : "stored bytes", ino);
 	fs_reply_result(request, r);
 }
@@ -130,7 +131,7 @@ static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const 
 {
 	struct wfs_node node;
 
-	if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
+	if (wfs_ino_decode(ino, &node) && wfs_tree_is_private(&node))
 		atomic_store(&data->notify.texts_seen, true);
 	int r = name ? wfs_known_add(data->known, parent, ino, name)
 		     : wfs_known_add_inode(data->known, ino);
@@ -162,7 +163,7 @@ static void reply_entry(fuse_req_t request, uint64_t parent, const char *name)
 				data->listahead, parent, attr.cookie + FIRST_COOKIE);
 	}
 	/* A notification cannot reach an inode before this reply has made it. */
-	if (attr.ino == wfs_notify_log_ino())
+	if (wfs_notify_is_log(attr.ino))
 		entry.attr_timeout = 0;
 	fuse_reply_entry(request, &entry);
 }
@@ -174,9 +175,15 @@ static void log_is_seen(struct wfs_data *data)
 	atomic_store(&data->notify.log_seen, true);
 }
 
-static void reply_log_entry(fuse_req_t request)
+static void reply_log_entry(fuse_req_t request, uint64_t ino)
 {
+	(void)ino;
 	reply_entry(request, wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0), LOG_NAME);
+}
+
+static void reply_events_entry(fuse_req_t request, uint64_t parent)
+{
+	reply_entry(request, parent, EVENTS_NAME);
 }
 
 /*
@@ -206,9 +213,9 @@ static void reply_number(fuse_req_t request, uint64_t ino, bool above)
 	fuse_reply_entry(request, &entry);
 }
 
-static void reply_log_number(fuse_req_t request)
+static void reply_number_itself(fuse_req_t request, uint64_t ino)
 {
-	reply_number(request, wfs_notify_log_ino(), false);
+	reply_number(request, ino, false);
 }
 
 /* Looks up `.` or `..`, which Linux asks for if it has a file handle, but not the inode. */
@@ -216,10 +223,10 @@ static void lookup_number(fuse_req_t request, uint64_t ino, bool above)
 {
 	struct wfs_data *data = data_of(request);
 
-	if (ino == wfs_notify_log_ino())
+	if (wfs_notify_is_log(ino))
 		log_is_seen(data);
-	if (ino != wfs_notify_log_ino() ||
-		!wfs_notify_defer(&data->notify, request, reply_log_number))
+	if (!wfs_notify_grows(ino) ||
+		!wfs_notify_defer(&data->notify, request, ino, reply_number_itself))
 		reply_number(request, ino, above);
 }
 
@@ -237,9 +244,12 @@ static void do_lookup(fuse_req_t request, fuse_ino_t directory, const char *name
 	if (parent == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) &&
 		strcmp(name, LOG_NAME) == 0) {
 		log_is_seen(data);
-		if (wfs_notify_defer(&data->notify, request, reply_log_entry))
+		if (wfs_notify_defer(&data->notify, request, 0, reply_log_entry))
 			return;
 	}
+	if (strcmp(name, EVENTS_NAME) == 0 &&
+		wfs_notify_defer(&data->notify, request, parent, reply_events_entry))
+		return;
 	reply_entry(request, parent, name);
 }
 
@@ -276,11 +286,6 @@ static void reply_attr(fuse_req_t request, uint64_t ino)
 	fuse_reply_attr(request, &st, attr.uncached ? 0 : FOREVER);
 }
 
-static void reply_log_attr(fuse_req_t request)
-{
-	reply_attr(request, wfs_notify_log_ino());
-}
-
 /* Replies: attr, ENOENT, EACCES, EIO. */
 static void do_getattr(fuse_req_t request, fuse_ino_t asked, struct fuse_file_info *file)
 {
@@ -288,10 +293,9 @@ static void do_getattr(fuse_req_t request, fuse_ino_t asked, struct fuse_file_in
 	const uint64_t ino = ours(request, asked);
 
 	(void)file;
-	if (ino == wfs_notify_log_ino())
+	if (wfs_notify_is_log(ino))
 		log_is_seen(data);
-	if (ino != wfs_notify_log_ino() ||
-		!wfs_notify_defer(&data->notify, request, reply_log_attr))
+	if (!wfs_notify_grows(ino) || !wfs_notify_defer(&data->notify, request, ino, reply_attr))
 		reply_attr(request, ino);
 }
 
@@ -347,7 +351,7 @@ static void answer_read(fuse_req_t request, uint64_t ino, size_t size, off_t off
 
 	if (!begin(request, &pin))
 		return;
-	if (ino == wfs_notify_log_ino())
+	if (wfs_notify_is_log(ino))
 		log_is_seen(data);
 	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
 	if (!r && found.bytes.size < size && ends_in_damage(ino))
@@ -491,8 +495,9 @@ static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry
 		listing->window_full = true;
 		return false;
 	}
-	/* "No attributes given": Linux makes no inode. The log's size would come too early. */
-	if (listing->plain || listed.ino == wfs_notify_log_ino())
+	/* "No attributes given": Linux makes no inode. The size of a file that grows would come too
+	 * early. */
+	if (listing->plain || wfs_notify_grows(listed.ino))
 		listed.entry.ino = 0;
 	listing_add(listing, tree_entry->name, &listed, next);
 	return !listing->full;
@@ -799,7 +804,8 @@ int wfs_data_new(
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
 	pthread_mutex_init(&data->long_lock, NULL);
 	data->tree = options->tree;
-	data->tree.log_size_bytes = &data->notify.log_size_bytes;
+	data->tree.log_end_bytes = &data->notify.log_end_bytes;
+	data->tree.events_height = &data->notify.events_height;
 	data->directory = strdup(options->directory);
 	if (!data->directory)
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);

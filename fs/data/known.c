@@ -327,6 +327,8 @@ static bool take_names(struct wfs_known_walk *walk, struct wfs_known_name *ret_n
 	struct wfs_known_entry *inode;
 
 	while ((inode = next_inode(walk)) != NULL) {
+		if (walk->wanted && !walk->wanted(walk->context, inode->ino))
+			continue;
 		walk->names = take_others(walk->known, inode);
 		if (inode->parent != 0) {
 			copy_name(inode, ret_name);

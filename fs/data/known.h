@@ -66,6 +66,9 @@ struct wfs_known_entry;
 struct wfs_known_walk {
 	struct wfs_known *known;
 	struct wfs_known_entry *names; /* taken, but not given to the caller yet; owned */
+	/* Set after init: wfs_known_take_name() takes only names of inodes for which it is true. */
+	bool (*wanted)(const void *context, uint64_t ino);
+	const void *context;
 	size_t bucket;
 	size_t bucket_count;
 	uint32_t number;

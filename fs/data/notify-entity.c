@@ -231,9 +231,9 @@ static int may_read(
 	return notify_look(notify, height, look_for_right, context);
 }
 
-/* Drops all files of journal/texts that Linux knows: a text names its artifacts, but an artifact
- * does not name its texts. */
-static int drop_private_texts(struct wfs_notify *notify)
+/* Drops all files of journal/texts, and `raw` of turns with its files, that Linux knows: a text
+ * names its artifacts, but an artifact does not name its texts. */
+int notify_private_texts(struct wfs_notify *notify)
 {
 	struct wfs_known_walk walk;
 	struct wfs_node node;
@@ -244,8 +244,8 @@ static int drop_private_texts(struct wfs_notify *notify)
 		return 0;
 	wfs_known_walk_init(&walk, notify->known);
 	while (!r && wfs_known_next(&walk, &ino))
-		if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
-			r = notify_known(wfs_teller_inode(notify->teller, ino, 0));
+		if (wfs_ino_decode(ino, &node) && wfs_tree_is_private(&node))
+			r = notify_listing(notify, ino);
 	return r;
 }
 
@@ -264,7 +264,8 @@ static int right_of(struct wfs_notify *notify, const struct wfs_commit *commit, 
 	if (r)
 		return r;
 	right.before = right.now;
-	if (!right.now || !wfs_session_sees_all(notify->tree->session))
+	if (!right.now || !wfs_session_sees_all(notify->tree->session) ||
+		atomic_load(&notify->texts_seen))
 		r = may_read(notify, commit->from_height, id, &right.before);
 	if (r == -ENOENT) { /* the height was dropped since */
 		right.before = !right.now;
@@ -359,7 +360,7 @@ struct telling {
 	const struct wfs_commit *commit;
 	struct notify_items items[WFS_ENTITY_FILES_MAX]; /* of directories within entities */
 	bool names_changed[WFS_ENTITIES_MAX]; /* in the directory of all artifacts, … */
-	bool artifact_lost;                   /* the mount may not read some artifact any more */
+	bool right_changed; /* the mount may or may not read some artifact, unlike before */
 };
 
 /* Drops the names of one artifact, … whose cell has changed. */
@@ -392,11 +393,12 @@ static int drop_artifact(struct telling *telling, const struct wfs_change *chang
 		r = drop_one(telling, WFS_ENTITY_ARTIFACT, change);
 	if (!r)
 		r = right_of(notify, telling->commit, change->key, &right);
-	if (!r && right.before != right.now)
-		r = drop_metas(notify, change->key);
-	if (r || right.now || !right.before)
+	if (r || right.before == right.now)
 		return r;
-	telling->artifact_lost = true;
+	telling->right_changed = true;
+	r = drop_metas(notify, change->key);
+	if (r || right.now)
+		return r;
 	return drop_lost(notify, change->key);
 }
 
@@ -487,6 +489,14 @@ static bool is_shown(enum wfs_builtin_reducer reducer)
 	return false;
 }
 
+/* A world that an older program has made may lack reducers. */
+static int known_builtin(struct wfs_view *view, enum wfs_builtin_reducer reducer, uint32_t *ret_id)
+{
+	int r = wfs_unjudged_builtin(view, reducer, ret_id);
+
+	return r == -ENOENT ? 0 : r;
+}
+
 static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, void *context)
 {
 	uint32_t *const ids = context;
@@ -495,7 +505,7 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 	(void)notify;
 	for (int i = 0; !r && i < wfs_builtin_reducer_count(); i++)
 		if (is_shown((enum wfs_builtin_reducer)i))
-			r = wfs_unjudged_builtin(view, (enum wfs_builtin_reducer)i, &ids[i]);
+			r = known_builtin(view, (enum wfs_builtin_reducer)i, &ids[i]);
 	return r;
 }
 
@@ -513,12 +523,54 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 				r = drop_change(
 					&telling, (enum wfs_builtin_reducer)j, &commit->changes[i]);
 	/* only once, because this walks all names that Linux knows */
-	if (!r && telling.artifact_lost)
-		r = drop_private_texts(notify);
+	if (!r && telling.right_changed)
+		r = notify_private_texts(notify);
 	for (int i = 0; !r && i < wfs_entity_file_count(); i++)
 		r = notify_items_end(notify, &telling.items[i]);
 	for (int i = 0; !r && i < wfs_entity_count(); i++)
 		if (telling.names_changed[i])
 			r = notify_listing(notify, wfs_tree_entities_ino((enum wfs_entity)i));
+	return r;
+}
+
+/* --- events of turns --- */
+
+static int look_for_events(struct wfs_notify *notify, struct wfs_view *view, void *context)
+{
+	struct place *const place = context;
+	struct wfs_node node;
+	int r = wfs_tree_growing_events(view, place->id, &node);
+
+	(void)notify;
+	if (!r && wfs_node_fits(&node))
+		place->ino = wfs_ino_encode(&node);
+	return notify_known(r);
+}
+
+/* Drops the pages of the events of a turn, which have grown: see notify.h. */
+static int drop_events(struct wfs_notify *notify, struct wfs_bytes id)
+{
+	struct place place = {.entity = WFS_ENTITY_TURN, .id = id};
+	int r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_events, &place);
+
+	if (r || place.ino == 0)
+		return r;
+	return notify_known(wfs_teller_inode(notify->teller, place.ino, 0));
+}
+
+static int look_for_turns(struct wfs_notify *notify, struct wfs_view *view, void *context)
+{
+	(void)notify;
+	return wfs_unjudged_builtin(view, WFS_BUILTIN_TURN, context);
+}
+
+int notify_events(struct wfs_notify *notify, const struct wfs_commit *commit)
+{
+	uint32_t turns = 0;
+	int r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_turns, &turns);
+
+	for (size_t i = 0; !r && i < commit->change_count; i++)
+		if (commit->changes[i].reducer_id == turns)
+			r = drop_events(notify, commit->changes[i].key);
 	return r;
 }

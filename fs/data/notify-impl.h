@@ -75,6 +75,15 @@ int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit
  *  artifacts, principals, turns, plans, and what domains add (the entities, fs/tree/ino.h). */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 
+/** notify_events() - have Linux drop the pages of `events.jsonl` of each turn that has changed; its
+ *  cell counts its events. No names are dropped: look-ups of these files may be waiting. */
+int notify_events(struct wfs_notify *notify, const struct wfs_commit *commit);
+
+/** notify_private_texts() - have Linux drop the pages and listings of all nodes that it knows of
+ *  which wfs_tree_is_private() is true: the principal may read other ones than before, or some are
+ *  gone. */
+int notify_private_texts(struct wfs_notify *notify);
+
 /** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called
  *  after heights were dropped: the file's inode number has the height at which it was looked up
  *  (fs/tree/ino.h), which may be one of these. */

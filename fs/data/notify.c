@@ -8,6 +8,8 @@
 
 #include "caps/session.h"
 #include "caps/unjudged.h"
+#include "fs/data/known.h"
+#include "kernel/base/array.h"
 #include "kernel/base/encode.h"
 #include "kernel/manifest/manifest.h"
 
@@ -108,18 +110,42 @@ static int inval_reducers(struct wfs_notify *notify, const struct wfs_commit *co
 struct wfs_notify_deferred {
 	struct wfs_notify_deferred *next;
 	fuse_req_t request;
-	void (*answer)(fuse_req_t request);
+	uint64_t ino;
+	wfs_notify_answer_fn *answer;
 };
 
-uint64_t wfs_notify_log_ino(void)
+/* A file of the log. */
+struct wfs_notify_log {
+	uint32_t cut;
+	uint64_t begin; /* offset of its first byte, counted from record 0 */
+};
+
+uint64_t wfs_notify_log_ino(uint32_t cut)
 {
-	const struct wfs_node node = {.kind = WFS_NODE_LOG};
+	const struct wfs_node node = {.kind = WFS_NODE_LOG, .cut = cut};
 
 	return wfs_ino_encode(&node);
 }
 
+bool wfs_notify_is_log(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_LOG &&
+		node.number == WFS_HEIGHT_HEAD;
+}
+
+bool wfs_notify_grows(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return wfs_notify_is_log(ino) ||
+		(wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_MADE &&
+			node.file == WFS_FILE_GROWING_EVENTS);
+}
+
 bool wfs_notify_defer(
-	struct wfs_notify *notify, fuse_req_t request, void (*answer)(fuse_req_t request))
+	struct wfs_notify *notify, fuse_req_t request, uint64_t ino, wfs_notify_answer_fn *answer)
 {
 	struct wfs_notify_deferred *deferred = NULL;
 
@@ -127,11 +153,20 @@ bool wfs_notify_defer(
 	if (notify->log_growing)
 		deferred = malloc(sizeof(*deferred));
 	if (deferred) {
-		*deferred = (struct wfs_notify_deferred){notify->deferred, request, answer};
+		*deferred = (struct wfs_notify_deferred){notify->deferred, request, ino, answer};
 		notify->deferred = deferred;
 	}
 	pthread_mutex_unlock(&notify->lock);
 	return deferred != NULL;
+}
+
+/* Sets the number, if it is less. */
+static void raise_to(atomic_uint_fast64_t *number, uint64_t value)
+{
+	uint_fast64_t before = atomic_load(number);
+
+	while (before < value && !atomic_compare_exchange_weak(number, &before, value))
+		;
 }
 
 static void begin_growing(struct wfs_notify *notify)
@@ -152,49 +187,53 @@ static void end_growing(struct wfs_notify *notify)
 		WFS_AUTO_FREE struct wfs_notify_deferred *first = deferred;
 
 		deferred = first->next;
-		first->answer(first->request);
+		first->answer(first->request, first->ino);
 	}
 }
 
-static int read_lines_once(
-	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
+static int read_lines_once(struct wfs_notify *notify, uint32_t cut, uint64_t offset, size_t size,
+	struct wfs_buffer *lines)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
+	struct wfs_view_log log;
 	int r = notify_view(notify, &view);
 
 	if (!r)
-		r = wfs_session_journal_read(notify->tree->session, &view, offset, size, lines);
+		r = wfs_unjudged_log(&view, cut, &log);
+	if (!r)
+		r = wfs_session_journal_read(
+			notify->tree->session, &view, &log, offset, size, lines);
 	if (!r)
 		r = wfs_buffer_check(lines);
 	return r || lines->size == size ? r : -EIO; /* fewer bytes: the next record is damaged */
 }
 
-static int read_lines(
-	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
+static int read_lines(struct wfs_notify *notify, uint32_t cut, uint64_t offset, size_t size,
+	struct wfs_buffer *lines)
 {
 	unsigned int tries = 0;
 	int r;
 
 	do {
 		wfs_buffer_done(lines);
-		r = read_lines_once(notify, offset, size, lines);
+		r = read_lines_once(notify, cut, offset, size, lines);
 	} while (notify_again(r, &tries));
 	return r;
 }
 
-/* Pushes lines into the page cache of log.jsonl, from the page of @start on, which moves its
- * size. */
-static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
+/* Pushes lines into the page cache of a file of the log, from the page of @start on, which moves
+ * its size. */
+static int store_log(struct wfs_notify *notify, uint32_t cut, uint64_t start, uint64_t end)
 {
 	uint64_t offset = start - start % PAGE_SIZE;
 
 	while (offset < end) {
 		WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 		size_t size = end - offset < STORE_SIZE ? (size_t)(end - offset) : STORE_SIZE;
-		int r = read_lines(notify, offset, size, &lines);
+		int r = read_lines(notify, cut, offset, size, &lines);
 
 		if (!r)
-			r = notify_known(wfs_teller_store(notify->teller, wfs_notify_log_ino(),
+			r = notify_known(wfs_teller_store(notify->teller, wfs_notify_log_ino(cut),
 				offset, wfs_buffer_bytes(&lines)));
 		if (r)
 			return r;
@@ -203,21 +242,21 @@ static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int log_end_once(struct wfs_notify *notify, uint64_t *ret_end)
+static int look_at_log_once(struct wfs_notify *notify, struct wfs_view_log *ret_log)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = notify_view(notify, &view);
 
-	return r ? r : wfs_unjudged_journal_size(&view, ret_end);
+	return r ? r : wfs_unjudged_log(&view, WFS_LOG_NOW, ret_log);
 }
 
-static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
+static int look_at_log(struct wfs_notify *notify, struct wfs_view_log *ret_log)
 {
 	unsigned int tries = 0;
 	int r;
 
 	do {
-		r = log_end_once(notify, ret_end);
+		r = look_at_log_once(notify, ret_log);
 	} while (notify_again(r, &tries));
 	return r;
 }
@@ -229,52 +268,109 @@ static bool not_seen(int r)
 	return r == -EACCES || r == -ENOENT;
 }
 
-/* Drops the last page of the log, and stores new lines. */
-static int push_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
+/* Adds the file that the log is now, if it is another one since a cut. */
+static int note_log(struct wfs_notify *notify, const struct wfs_view_log *log)
 {
-	int r = notify_known(
-		wfs_teller_inode(notify->teller, wfs_notify_log_ino(), start - start % PAGE_SIZE));
+	const uint32_t cut = (uint32_t)log->cut;
 
-	return r ? r : store_log(notify, start, end);
+	for (size_t i = 0; i < notify->log_count; i++)
+		if (notify->logs[i].cut == cut) {
+			notify->logs[i].begin = log->begin;
+			return 0;
+		}
+	struct wfs_notify_log *const logs = wfs_array_reserve(
+		notify->logs, notify->log_count, &notify->log_capacity, sizeof(*logs));
+	if (!logs)
+		return -ENOMEM;
+	notify->logs = logs;
+	notify->logs[notify->log_count++] = (struct wfs_notify_log){cut, log->begin};
+	wfs_teller_set_log(notify->teller, wfs_notify_log_ino(cut));
+	return 0;
+}
+
+/* Drops the last page of a file of the log, and stores new lines. @start, @end: counted from
+ * record 0. Return: 0, -ENOENT (Linux does not know the file), … */
+static int push_log(
+	struct wfs_notify *notify, const struct wfs_notify_log *log, uint64_t start, uint64_t end)
+{
+	const bool present = log == &notify->logs[notify->log_count - 1];
+	const uint64_t from = start > log->begin ? start - log->begin : 0;
+	int r = wfs_teller_inode(
+		notify->teller, wfs_notify_log_ino(log->cut), from - from % PAGE_SIZE);
+
+	if (present)
+		r = notify_known(r);
+	if (r)
+		return r;
+	r = store_log(notify, log->cut, from, end - log->begin);
+	/* The page begins with lines that were dropped: a reader gets the new ones by itself. */
+	return r == -ENOENT
+		? notify_known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(log->cut), 0))
+		: r;
+}
+
+/* Pushes lines to each file of the log, of which the last one is the present one, and forgets older
+ * ones that Linux does not know any more. */
+static int push_logs(struct wfs_notify *notify, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < notify->log_count; i++) {
+		int r = push_log(notify, &notify->logs[i], start, end);
+
+		if (r && r != -ENOENT)
+			return r;
+		if (!r)
+			notify->logs[kept++] = notify->logs[i];
+	}
+	notify->log_count = kept;
+	return 0;
 }
 
 /* Pushes all lines that a commit has appended. The header has the reason for the order. */
 static int grow_log(struct wfs_notify *notify)
 {
-	const uint64_t start = atomic_load(&notify->log_size_bytes);
-	uint64_t end;
-	int r = log_end(notify, &end);
+	const uint64_t start = atomic_load(&notify->log_end_bytes);
+	struct wfs_view_log log;
+	int r = look_at_log(notify, &log);
 
+	if (!r)
+		r = note_log(notify, &log);
 	if (r)
 		return not_seen(r) ? 0 : r;
 	if (!atomic_load(&notify->log_seen)) {
-		atomic_store(&notify->log_size_bytes, end);
+		atomic_store(&notify->log_end_bytes, log.end);
 		/* A look-up since the commit may have been answered with the old size. */
 		if (!atomic_load(&notify->log_seen))
 			return 0;
 	}
 	begin_growing(notify);
-	r = push_log(notify, start, end);
+	r = push_logs(notify, start, log.end);
 	/* of a damaged record in these pages: Linux asks for pages and size when somebody reads */
 	if (r == -EIO)
 		r = wfs_notify_log_anew(notify);
 	if (r && !not_seen(r)) /* the caller ends the mount */
 		return r;
 	if (!r)
-		atomic_store(&notify->log_size_bytes, end);
+		atomic_store(&notify->log_end_bytes, log.end);
 	end_growing(notify);
 	return 0;
 }
 
 int wfs_notify_log_anew(struct wfs_notify *notify)
 {
-	uint64_t end;
-	int r = log_end(notify, &end);
+	struct wfs_view_log log;
+	int r = look_at_log(notify, &log);
 
+	if (!r)
+		r = note_log(notify, &log);
 	if (r)
 		return not_seen(r) ? 0 : r;
-	atomic_store(&notify->log_size_bytes, end);
-	return notify_known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
+	atomic_store(&notify->log_end_bytes, log.end);
+	for (size_t i = 0; !r && i < notify->log_count; i++)
+		r = notify_known(wfs_teller_inode(
+			notify->teller, wfs_notify_log_ino(notify->logs[i].cut), 0));
+	return r;
 }
 
 /* Drops the listing of private texts: new ones came, or the principal's right to read some
@@ -405,7 +501,91 @@ static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *com
 	return commit->dropped_from < to ? notify_grants(notify) : 0;
 }
 
+/* --- a cut of the journal --- */
+
+/* Is the file not there any more, because a cut has dropped it or made another file of it?
+ * @context: the log since then */
+static bool is_outdated(const void *context, uint64_t ino)
+{
+	const struct wfs_view_log *const log = context;
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return false;
+	if (node.kind == WFS_NODE_RECORD)
+		return node.number < log->first_seq ||
+			(node.number == log->first_seq && node.cut != log->cut);
+	return (node.kind == WFS_NODE_LOG || wfs_tree_is_events(&node)) && node.cut != log->cut;
+}
+
+static int inval_record_names(struct wfs_notify *notify, const struct wfs_view_log *log)
+{
+	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
+	struct wfs_known_name name;
+	int r = 0;
+
+	wfs_known_walk_init(&walk, notify->known);
+	walk.wanted = is_outdated;
+	walk.context = log;
+	while (!r && wfs_known_take_name(&walk, &name))
+		r = notify_name(notify, name.parent, name.text, name.size);
+	return r;
+}
+
+/* Has the directory files that a cut drops? */
+static bool has_records(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_DIRECTORY &&
+		(node.directory == WFS_DIRECTORY_JOURNAL ||
+			(node.directory == WFS_DIRECTORY_ENTITY && node.entity == WFS_ENTITY_TURN));
+}
+
+/* Calls @each for every directory with records, or that of a turn, of the head or a height. */
+static int each_directory(
+	struct wfs_notify *notify, int (*each)(struct wfs_notify *notify, uint64_t directory))
+{
+	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
+	uint64_t ino;
+	int r = 0;
+
+	wfs_known_walk_init(&walk, notify->known);
+	while (!r && wfs_known_next(&walk, &ino))
+		if (has_records(ino))
+			r = each(notify, ino);
+	return r;
+}
+
+/* Drops names of records, logs and events that are not what they were, wherever Linux knows them,
+ * after look-ups in flight, which may still give an old one. */
+static int inval_records(struct wfs_notify *notify)
+{
+	struct wfs_view_log log;
+	int r = look_at_log(notify, &log);
+
+	if (r)
+		return not_seen(r) ? 0 : r;
+	r = each_directory(notify, wait_for_listings);
+	if (!r)
+		r = inval_record_names(notify, &log);
+	return r ? r : each_directory(notify, notify_listing);
+}
+
 /* --- commits --- */
+
+/* Files of events may be longer from now on. Names were dropped before, because look-ups that wait
+ * hold the lock of their directory. */
+static int grow_events(struct wfs_notify *notify, const struct wfs_commit *commit)
+{
+	begin_growing(notify);
+	int r = notify_events(notify, commit);
+	if (r) /* the caller ends the mount, and answers what waits */
+		return r;
+	raise_to(&notify->events_height, commit->to_height);
+	end_growing(notify);
+	return 0;
+}
 
 /* Notifies Linux of a commit, on the teller's thread. */
 static int tell(void *context)
@@ -415,11 +595,17 @@ static int tell(void *context)
 	const struct wfs_commit *const commit = telling->commit;
 	int r = inval_heights(notify, commit);
 
+	if (!r && commit->journal_cut)
+		r = inval_records(notify);
+	if (!r && commit->raw_dropped)
+		r = notify_private_texts(notify);
 	if (r || commit->to_height == commit->from_height)
 		return r;
 	r = inval_reducers(notify, commit);
 	if (!r)
 		r = notify_entities(notify, commit);
+	if (!r)
+		r = grow_events(notify, commit);
 	if (!r && commit->manifest_changed)
 		r = inval_manifest(notify);
 	if (!r && commit->blobs_listed) {
@@ -446,23 +632,35 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 	end_growing(notify);
 }
 
+/* The file that the log is when observing begins. */
+struct first {
+	struct wfs_notify *notify;
+	const struct wfs_view_log *log;
+};
+
+static int note_first(void *context)
+{
+	const struct first *const first = context;
+
+	return first->notify->log_count > 0 ? 0 : note_log(first->notify, first->log);
+}
+
 /* Sets the size of the log, with commits from before observing began. The mount does not serve
  * yet. */
 static int set_log_size(struct wfs_notify *notify)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	uint64_t size_bytes;
+	struct wfs_view_log log;
 	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
 
 	if (!r)
-		r = wfs_unjudged_journal_size(&view, &size_bytes);
+		r = wfs_unjudged_log(&view, WFS_LOG_NOW, &log);
 	if (r)
 		return not_seen(r) ? 0 : wfs_trace(r);
-	uint_fast64_t told = atomic_load(&notify->log_size_bytes);
-	while (told < size_bytes &&
-		!atomic_compare_exchange_weak(&notify->log_size_bytes, &told, size_bytes))
-		;
-	return 0;
+	raise_to(&notify->log_end_bytes, log.end);
+	raise_to(&notify->events_height, view.height);
+	r = wfs_teller_run(notify->teller, note_first, &(struct first){notify, &log});
+	return wfs_trace(r);
 }
 
 int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
@@ -492,4 +690,6 @@ void wfs_notify_done(struct wfs_notify *notify)
 {
 	pthread_mutex_destroy(&notify->lock);
 	wfs_buffer_done(&notify->name);
+	free(notify->logs);
+	notify->logs = NULL;
 }

@@ -17,6 +17,14 @@
  * lines were stored there. So only storing moves the size: a reply with attributes has the size
  * that was stored, and waits while lines are being stored.
  *
+ * A cut of the journal makes another file of log.jsonl (fs/tree/ino.h). A process may have an older
+ * one open, as tail -f has, so new lines are stored in all of them that Linux knows.
+ *
+ * events.jsonl of a turn grows in place, too, but Linux asks for its size whenever a reader comes
+ * to its end. After a commit with events of the turn, all its pages are dropped before a reply may
+ * have the new size: a page that is read again has the new lines already. Replies with its
+ * attributes wait meanwhile, so that none with an older size comes later.
+ *
  * Nothing is pushed to a mount whose principal may not see the log.
  * Source: docs/design.md §8; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
  */
@@ -31,16 +39,26 @@
 
 struct wfs_known;
 
+typedef void wfs_notify_answer_fn(fuse_req_t request, uint64_t ino);
+
 /* Plain value inside a data connection. */
 struct wfs_notify {
 	struct wfs_observer observer;
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller; /* NULL: the world is not observed */
 	struct wfs_known *known;
-	atomic_bool texts_seen; /* a file of journal/texts was looked up: its pages may be cached */
+	atomic_bool texts_seen; /* a node was looked up of which wfs_tree_is_private() is true */
 	atomic_bool log_seen;   /* log.jsonl was looked up: its pages and size may be cached */
-	atomic_uint_fast64_t log_size_bytes; /* bytes stored so far; set by the teller */
-	struct wfs_buffer name;              /* scratch; teller only */
+	/* up to where lines were stored, counted from record 0; set by the teller */
+	atomic_uint_fast64_t log_end_bytes;
+	struct wfs_notify_log
+		*logs; /* each file of the log that Linux may know; owned, teller only */
+	size_t log_count;
+	size_t log_capacity;
+	/* up to which height `events.jsonl` of turns shows events at the head, 0: not known; set by
+	 * the teller */
+	atomic_uint_fast64_t events_height;
+	struct wfs_buffer name; /* scratch; teller only */
 	pthread_mutex_t lock;
 	bool log_growing;                     /* lock */
 	struct wfs_notify_deferred *deferred; /* lock; owned */
@@ -62,11 +80,20 @@ void wfs_notify_done(struct wfs_notify *notify);
  *  if the mount may not see the log. Return: 0, or -errno, which the job must return at once. */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
-/** wfs_notify_log_ino() - compute the inode number of `journal/log.jsonl`. */
-uint64_t wfs_notify_log_ino(void);
+/** wfs_notify_log_ino() - compute the inode number that `journal/log.jsonl` has after cut @cut of
+ *  the journal (WFS_NODE_LOG). */
+uint64_t wfs_notify_log_ino(uint32_t cut);
+
+/** wfs_notify_is_log() - is this the inode number of `journal/log.jsonl`, now or before a cut? */
+bool wfs_notify_is_log(uint64_t ino);
+
+/** wfs_notify_grows() - is this the inode number of a file that grows: of the log, or of
+ *  `events.jsonl` of a turn at the head? */
+bool wfs_notify_grows(uint64_t ino);
 
 /** wfs_notify_defer() - let a request for attributes of the log wait while lines are being stored
- *  @answer: must reply to @request; called soon, on the teller's or the publisher's thread
+ *  @answer: must reply to @request, which is about @ino; called soon, on the teller's or the
+ *  publisher's thread
  *  Return: false if the caller must answer the request at once. */
 bool wfs_notify_defer(
-	struct wfs_notify *notify, fuse_req_t request, void (*answer)(fuse_req_t request));
+	struct wfs_notify *notify, fuse_req_t request, uint64_t ino, wfs_notify_answer_fn *answer);

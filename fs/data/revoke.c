@@ -13,11 +13,11 @@ enum {
 	ROOM = 1 << 16
 }; /* names dropped to make room: a tenth of a second, for which commits wait */
 
-/* The result of a notification, in which -ENOENT becomes 0: Linux has forgotten the inode, and so
- * has cached nothing of it. */
+/* The result of a notification, in which errors become 0 if Linux has cached nothing: -ENOENT, it
+ * has forgotten the inode; -ENOSYS of libfuse, it has not begun to use the mount. */
 static int told(int r)
 {
-	return r == -ENOENT ? 0 : r;
+	return r == -ENOENT || r == -ENOSYS ? 0 : r;
 }
 
 static bool is_directory(uint64_t ino)
@@ -154,10 +154,50 @@ static void changed(struct wfs_rights_watcher *watcher)
 	wfs_revoke_contents(revoke->teller, revoke->known);
 }
 
+/* Is it the directory `tools`, or below it? */
+static bool is_of_tools(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) &&
+		(node.kind == WFS_NODE_TOOL ||
+			(node.kind == WFS_NODE_DIRECTORY &&
+				(node.directory == WFS_DIRECTORY_TOOLS ||
+					node.directory == WFS_DIRECTORY_SERVER)));
+}
+
+/* Drops what is cached of `tools`, and the listing of the root, which may not have it; a job of the
+ * teller. Linux caches none of the names. */
+static int drop_tools(void *context)
+{
+	struct wfs_revoke *const revoke = context;
+	struct wfs_known_walk walk;
+	uint64_t ino;
+	int r = drop_listing(revoke->teller, FUSE_ROOT_ID);
+
+	wfs_known_walk_init(&walk, revoke->known);
+	while (!r && wfs_known_next(&walk, &ino))
+		if (is_of_tools(ino))
+			r = is_directory(ino) ? drop_listing(revoke->teller, ino)
+					      : told(wfs_teller_inode(revoke->teller, ino, 0));
+	return r;
+}
+
+static void listed(struct wfs_rights_watcher *watcher)
+{
+	struct wfs_revoke *const revoke =
+		(void *)((char *)watcher - offsetof(struct wfs_revoke, watcher));
+	const int r = wfs_teller_run(revoke->teller, drop_tools, revoke);
+
+	if (r && r != -ECANCELED)
+		wfs_teller_end(revoke->teller, strerrordesc_np(-r));
+}
+
 int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify)
 {
 	*revoke = (struct wfs_revoke){.watcher.changed = changed,
+		.watcher.listed = listed,
 		.tree = tree,
 		.teller = teller,
 		.known = known,

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "fs/data/notify.h"
 #include "fs/tree/tree.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
@@ -27,6 +27,7 @@ enum {
 struct wfs_teller {
 	struct wfs_fuse *fuse; /* owned: a reference */
 	struct wfs_numbers numbers;
+	atomic_uint_fast64_t log_ino; /* of the log, or 0 */
 	pthread_t thread;
 	unsigned int limit_ms;
 	char name[WFS_NAME_MAX]; /* in the notification; only the thread uses it */
@@ -245,6 +246,11 @@ int wfs_teller_store(
 	return tell(teller, &message);
 }
 
+void wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino)
+{
+	atomic_store(&teller->log_ino, ino);
+}
+
 /* --- giving up --- */
 
 static void note(struct wfs_teller *teller, bool *what)
@@ -262,10 +268,12 @@ static void note(struct wfs_teller *teller, bool *what)
 static void forget_ways(struct wfs_teller *teller)
 {
 	struct fuse_session *const session = wfs_fuse_session(teller->fuse);
+	const uint64_t log_ino = atomic_load(&teller->log_ino);
 	const char *name;
 
-	fuse_lowlevel_notify_inval_inode(
-		session, wfs_numbers_ino(&teller->numbers, wfs_notify_log_ino()), 0, 0);
+	if (log_ino)
+		fuse_lowlevel_notify_inval_inode(
+			session, wfs_numbers_ino(&teller->numbers, log_ino), 0, 0);
 	for (size_t i = 0; (name = wfs_tree_root_name(i)); i++)
 		fuse_lowlevel_notify_inval_entry(session, FUSE_ROOT_ID, name, strlen(name));
 }

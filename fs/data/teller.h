@@ -58,6 +58,10 @@ void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void 
  *  and wait until it is aborted, or a limit is over. @why: for the log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
+/** wfs_teller_set_log() - note the inode number of the log, whose size is dropped when the
+ *  connection ends. Thread: any. */
+void wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino);
+
 /** wfs_teller_stop() - begin no new job, and give up a running one after a short limit; may be
  *  called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);

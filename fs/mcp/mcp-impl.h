@@ -4,8 +4,8 @@
 
 #include "fs/client/access.h"
 #include "fs/mcp/mcp.h"
-#include "fs/mcp/rpc.h"
 #include "fs/tool/tool.h"
+#include "kernel/base/rpc.h"
 
 /* A request whose answer needs the world. */
 struct wfs_mcp_call {
@@ -32,6 +32,8 @@ struct wfs_mcp {
 	struct wfs_mcp_queue waiting; /* calls with a verb to be posted, in order */
 	struct wfs_mcp_queue asked; /* calls whose verb was posted, in order, as are the answers */
 	size_t count;               /* of calls in both queues */
+	bool outside;               /* tools of outside servers are offered */
+	json_t *outside_names;      /* {name for the client: full name}; owned; NULL: not known */
 };
 
 /* --- fs/mcp/mcp-call.c --- */
@@ -64,7 +66,24 @@ json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const ch
  *  a failed task. Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_document(const struct wfs_task *task);
 
+/* --- fs/mcp/mcp-outside.c: tools of outside servers --- */
+
+/** wfs_mcp_outside_list() - answer `tools/list` with our own tools and those of outside servers. */
+void wfs_mcp_outside_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+
+/** wfs_mcp_outside_call() - answer `tools/call` for a name that is not that of one of our own
+ *  tools. */
+void wfs_mcp_outside_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+
 /* --- fs/mcp/mcp-tool.c, fs/mcp/mcp-resource.c: methods --- */
+
+/** wfs_mcp_own_tools() - make the list of our own tools, as `tools/list` gives it. Return: new
+ *  reference, NULL without memory. */
+json_t *wfs_mcp_own_tools(void);
+
+/** wfs_mcp_add_text() - append a text to the content of the answer to a tool's call. Return: 0, or
+ *  -1 without memory. */
+int wfs_mcp_add_text(json_t *content, const char *text, size_t size);
 
 void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);

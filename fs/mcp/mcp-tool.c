@@ -5,13 +5,11 @@
 #include "fs/mcp/mcp-impl.h"
 #include "kernel/base/json.h"
 
-void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
+json_t *wfs_mcp_own_tools(void)
 {
 	WFS_AUTO_JSON json_t *tools = json_array();
 	int r = 0;
 
-	if (wfs_mcp_refuse_cursor(mcp, message))
-		return;
 	for (size_t i = 0; i < wfs_tool_count; i++) {
 		const struct wfs_tool *const tool = &wfs_tools[i];
 
@@ -21,10 +19,21 @@ void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *messa
 				tool->description, "inputSchema", wfs_tool_schema(tool, false),
 				"name", tool->name));
 	}
-	wfs_rpc_result(&mcp->output, message->id, r ? NULL : json_pack("{s:O}", "tools", tools));
+	return r ? NULL : WFS_STEAL(tools);
 }
 
-static int add_text(json_t *content, const char *text, size_t size)
+void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
+{
+	if (wfs_mcp_refuse_cursor(mcp, message))
+		return;
+	if (mcp->outside)
+		wfs_mcp_outside_list(mcp, message);
+	else
+		wfs_rpc_result(&mcp->output, message->id,
+			json_pack("{s:o}", "tools", wfs_mcp_own_tools()));
+}
+
+int wfs_mcp_add_text(json_t *content, const char *text, size_t size)
 {
 	return json_array_append_new(
 		content, json_pack("{s:s%, s:s}", "text", text, size, "type", "text"));
@@ -45,9 +54,11 @@ static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 	int r = 0;
 
 	if (!task->status && json_object_del(rest, "text") == 0)
-		r = add_text(content, task->bytes.data ? task->bytes.data : "", task->bytes.size);
+		r = wfs_mcp_add_text(
+			content, task->bytes.data ? task->bytes.data : "", task->bytes.size);
 	wfs_json_write(rest, &text);
-	r |= wfs_buffer_check(&text) < 0 ? -ENOMEM : add_text(content, text.data, text.size);
+	r |= wfs_buffer_check(&text) < 0 ? -ENOMEM
+					 : wfs_mcp_add_text(content, text.data, text.size);
 	wfs_rpc_result(&mcp->output, call->id,
 		r ? NULL
 		  : json_pack("{s:O, s:b, s:O}", "content", content, "isError",
@@ -61,7 +72,9 @@ void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *messa
 	const struct wfs_tool *const tool = name ? wfs_tool_find(name) : NULL;
 	struct wfs_error error;
 
-	if (!tool)
+	if (!tool && name && mcp->outside)
+		wfs_mcp_outside_call(mcp, message);
+	else if (!tool)
 		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS, NULL,
 			"Unknown tool: %.60s", name ? name : "'name' is missing");
 	else if (wfs_tool_check(tool, arguments, &error) < 0)

@@ -34,10 +34,16 @@ void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms)
 	mcp->options.wait_ms = wait_ms;
 }
 
+void wfs_mcp_set_outside(struct wfs_mcp *mcp, bool outside)
+{
+	mcp->outside = outside;
+}
+
 void wfs_mcp_free(struct wfs_mcp *mcp)
 {
 	if (!mcp)
 		return;
+	json_decref(mcp->outside_names);
 	wfs_mcp_calls_free(mcp);
 	wfs_buffer_done(&mcp->output);
 	free(mcp);

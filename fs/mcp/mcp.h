@@ -42,6 +42,9 @@ WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
  *  WFS_CLIENT_WAIT_MS (fs/client/client.h). */
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 
+/** wfs_mcp_set_outside() - also offer the tools of outside servers, or, as at first, do not. */
+void wfs_mcp_set_outside(struct wfs_mcp *mcp, bool outside);
+
 /** wfs_mcp_take() - take one message of the client: append its answer to wfs_mcp_output(), or, if
  *  the world is needed for it, have wfs_mcp_advance() do so later. A notification is not answered.
  *  @line: without its newline; borrowed */

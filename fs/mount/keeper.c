@@ -19,6 +19,11 @@
 #include "fs/mount/mount-table.h"
 #include "kernel/base/clock.h"
 
+enum {
+	DEAD_TRIES = 20, /* how often the keeper looks whether a mount is dead */
+	DEAD_POLL_MS = 50,
+};
+
 /* A message, which is one packet. Other versions of this program must send equal ones. */
 struct message {
 	uint32_t number; /* comes back with the answer; 0: no answer is wanted */
@@ -39,6 +44,8 @@ struct kept {
 	const char *paths[WFS_MOUNT_PARTS];
 	unsigned long devices[WFS_MOUNT_PARTS]; /* valid if `mounted`, as are the sources */
 	char *sources[WFS_MOUNT_PARTS];         /* owned */
+	/* Of wfs_mount_connection(); owned; -errno: without fusectl a number says which it is. */
+	int connections[WFS_MOUNT_PARTS];
 	bool mounted[WFS_MOUNT_PARTS];
 	bool nested;
 	bool taken;
@@ -58,15 +65,16 @@ static bool is_gone(const char *path)
  * The present path of a mount of ours: a directory above it may have got another name. NULL:
  * unmounted.
  *
- * Linux gives the number of a mount that is gone to the next one. So a mount that was gone once is
- * never ours again, and a mount in another place is ours only if our path has lost its file, and if
- * the mount is of this world.
+ * Linux gives the number of a mount that is gone to the next one. So a mount whose connection is
+ * gone, or that was gone once, is never ours again, and a mount in another place is ours only if
+ * our path has lost its file, and if the mount is of this world.
  * @ret_found: the path may be in it; caller frees
  */
 static const char *kept_path(struct kept *kept, enum wfs_mount_part part, char **ret_found)
 {
 	const char *const known = kept->paths[part];
-	int r = kept->mounted[part]
+	const bool gone = wfs_mount_connection_gone(kept->connections[part]);
+	int r = kept->mounted[part] && !gone
 		? wfs_mount_find(kept->devices[part], kept->sources[part], ret_found)
 		: 0;
 
@@ -146,6 +154,9 @@ static int kept_add(struct kept *kept, enum wfs_mount_part part, unsigned long d
 	if (mounted != device)
 		return -EINVAL;
 	free(kept->sources[part]);
+	if (kept->connections[part] >= 0)
+		close(kept->connections[part]);
+	kept->connections[part] = wfs_mount_connection(device);
 	kept->sources[part] = WFS_STEAL(source);
 	kept->devices[part] = device;
 	kept->mounted[part] = true;
@@ -171,6 +182,23 @@ static int keeper_do(struct kept *kept, const struct message *message)
 	default:
 		return -EINVAL;
 	}
+}
+
+/* Removes a mount that no owner has taken over. The process that made it may have been killed
+ * before it told the keeper of it: then the mount is dead as soon as Linux has closed the
+ * descriptors of that process. */
+static void kept_remove(struct kept *kept, enum wfs_mount_part part)
+{
+	const struct timespec pause = {.tv_nsec = DEAD_POLL_MS * 1000000L};
+	/* A nested mount gets its place after an owner has taken over. */
+	const bool nested = part == WFS_MOUNT_CONTROL && kept->nested;
+
+	for (int i = 0; !nested && !kept->mounted[part] && i < DEAD_TRIES; i++) {
+		if (wfs_mount_clear_dead(kept->paths[part], NULL) != -EBUSY)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	(void)kept_unmount(kept, part, true);
 }
 
 /* Waits for a message. Return: its size; 0: the other end is closed everywhere. */
@@ -211,8 +239,8 @@ _Noreturn static void keeper_main(int socket, struct kept *kept)
 			(void)send(socket, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 	if (!kept->taken) {
-		(void)kept_unmount(kept, WFS_MOUNT_CONTROL, true);
-		(void)kept_unmount(kept, WFS_MOUNT_DATA, true);
+		kept_remove(kept, WFS_MOUNT_CONTROL);
+		kept_remove(kept, WFS_MOUNT_DATA);
 	}
 	_exit(0);
 }
@@ -239,7 +267,7 @@ _Noreturn static void keeper_begin(int socket, struct kept *kept)
 
 int wfs_keeper_start(const char *directory, const char *ctl, bool nested, struct wfs_error *error)
 {
-	struct kept kept = {.paths = {directory, ctl}, .nested = nested};
+	struct kept kept = {.paths = {directory, ctl}, .connections = {-1, -1}, .nested = nested};
 	int sockets[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)

@@ -207,6 +207,22 @@ int wfs_mount_device(
 	return 0;
 }
 
+int wfs_mount_connection(unsigned long device)
+{
+	char waiting[64];
+
+	snprintf(waiting, sizeof(waiting), "/sys/fs/fuse/connections/%lu/waiting", device);
+	const int fd = open(waiting, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool wfs_mount_connection_gone(int fd)
+{
+	char byte;
+
+	return fd >= 0 && pread(fd, &byte, 1, 0) == 0;
+}
+
 /* Aborts a connection through fusectl, which the mount's owner may do; but it is not mounted
  * everywhere. */
 static bool table_abort(unsigned long device)

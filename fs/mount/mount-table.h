@@ -46,6 +46,15 @@ int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
 int wfs_mount_device(
 	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);
 
+/** wfs_mount_connection() - open a file of fusectl, by which wfs_mount_connection_gone() knows the
+ *  FUSE connection that has Linux's number @device now. It keeps no mount busy. Return: a
+ *  descriptor, or -errno: fusectl is not mounted, … */
+int wfs_mount_connection(unsigned long device);
+
+/** wfs_mount_connection_gone() - is this connection gone? Its number may be another's by now. @fd:
+ *  of wfs_mount_connection(); negative: nobody knows, which counts as no. */
+bool wfs_mount_connection_gone(int fd);
+
 /** wfs_mount_abort_device() - end the FUSE connection with Linux's number @device: requests to its
  *  daemon get an error
  *  The mount stays. @path: its mount point

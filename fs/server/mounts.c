@@ -49,7 +49,7 @@ struct wfs_mounts {
 	struct wfs_authority *authority;
 	struct wfs_guardian *guardian;
 	struct wfs_host *host;
-	struct wfs_peers *peers; /* owned */
+	struct wfs_peers *peers;
 	void (*reaped)(void *context);
 	void *context;
 	pthread_t reaper;
@@ -266,8 +266,9 @@ int wfs_mounts_add(
 	}
 	wfs_handed_close(&options->handed);
 	if (r == 0) {
-		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "mounted: '%s' as %s, control files in '%s'",
-			mount->directory, mount->principal, mount->ctl);
+		wfs_log_for(mount->principal, WFS_LOG_MOUNT, WFS_LOG_NOTICE,
+			"mounted: '%s' as %s, control files in '%s'", mount->directory,
+			mount->principal, mount->ctl);
 		mounts_insert(mounts, WFS_STEAL(mount));
 	}
 	mounts_end_coming(mounts);
@@ -314,7 +315,8 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 		return wfs_error_from_errno(error, r, "unmount '%s'", directory);
 	}
 	if (r == 0)
-		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'", mount->directory);
+		wfs_log_for(mount->principal, WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'",
+			mount->directory);
 	mount_free(mount); /* without a keeper it stays mounted but not served, which is logged */
 	if (r == 0)
 		return 0;
@@ -384,7 +386,8 @@ static void reaper_reap(struct wfs_mounts *mounts)
 	if (!mount)
 		return;
 	reaper_wait_outer(mount);
-	wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted from outside: '%s'", mount->directory);
+	wfs_log_for(mount->principal, WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted from outside: '%s'",
+		mount->directory);
 	mount_free(mount);
 }
 
@@ -412,20 +415,16 @@ int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts *
 	mounts->authority = options->authority;
 	mounts->guardian = options->guardian;
 	mounts->host = options->host;
+	mounts->peers = options->peers;
 	mounts->reaped = options->reaped;
 	mounts->context = options->context;
 	pthread_mutex_init(&mounts->changing, NULL);
 	pthread_mutex_init(&mounts->mutex, NULL);
 	pthread_cond_init(&mounts->changed, NULL);
-	int r = wfs_peers_new(wfs_authority_directory(options->authority), &mounts->peers, error);
-	if (r == 0) {
-		r = -pthread_create(&mounts->reaper, NULL, reaper_run, mounts);
-		if (r < 0)
-			wfs_error_from_errno(error, r, "start the threads of mounts");
-	}
+	const int r = -pthread_create(&mounts->reaper, NULL, reaper_run, mounts);
 	if (r < 0) {
 		wfs_mounts_free(mounts);
-		return wfs_trace(r);
+		return wfs_error_from_errno(error, r, "start the threads of mounts");
 	}
 	mounts->reaper_started = true;
 	*ret_mounts = mounts;
@@ -457,10 +456,10 @@ void wfs_mounts_free(struct wfs_mounts *mounts)
 		struct mount *mount = mounts->list;
 
 		mounts->list = mount->next;
-		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounting: '%s'", mount->directory);
+		wfs_log_for(mount->principal, WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounting: '%s'",
+			mount->directory);
 		mount_free(mount);
 	}
-	wfs_peers_free(mounts->peers);
 	pthread_cond_destroy(&mounts->changed);
 	pthread_mutex_destroy(&mounts->mutex);
 	pthread_mutex_destroy(&mounts->changing);

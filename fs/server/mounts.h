@@ -8,6 +8,7 @@
 #pragma once
 
 #include "fs/mount/guardian.h"
+#include "fs/verb/peer.h"
 #include "fs/verb/verb.h"
 
 struct wfs_mounts;
@@ -19,6 +20,7 @@ struct wfs_mounts_options {
 	struct wfs_authority *authority; /* of the world */
 	struct wfs_guardian *guardian;   /* watches every mount */
 	struct wfs_host *host;           /* for the control connections' verbs */
+	struct wfs_peers *peers;         /* which users are principals */
 	/* Called, on a thread of its own, after somebody else has unmounted a mount; may be
 	 * NULL. */
 	void (*reaped)(void *context);

@@ -11,6 +11,7 @@
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/journald.h"
 #include "kernel/base/log.h"
 #include "kernel/manifest/manifest.h"
 
@@ -122,6 +123,7 @@ static int make_mounts(
 		.authority = owner->authority,
 		.guardian = owner->guardian,
 		.host = &owner->host,
+		.peers = wfs_server_peers(owner->server),
 		.reaped = on_reaped,
 		.context = owner,
 	};
@@ -141,25 +143,36 @@ static bool is_read_only(const char *directory)
 	return statvfs(directory, &found) == 0 && (found.f_flag & ST_RDONLY);
 }
 
+/* Opens the world; for a mount also one of an older format, for reading only. */
+static int open_world(
+	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
+{
+	struct wfs_world_options world = {
+		.wait_ms = options->wait_ms, .read_only = is_read_only(options->directory)};
+
+	if (world.read_only && options->keep)
+		return wfs_error_set(error, WFS_E_READ_ONLY,
+			"'%s' is on a read-only medium, where no control socket can be made",
+			options->directory);
+	int r = wfs_authority_open(options->directory, &world, &owner->authority, error);
+	if (r && error->code == WFS_E_FORMAT_OLDER && !options->keep) {
+		world.read_only = true;
+		r = wfs_authority_open(options->directory, &world, &owner->authority, error);
+	}
+	return r;
+}
+
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
-	const bool reads_only = is_read_only(options->directory);
-	const struct wfs_world_options world_options = {
-		.wait_ms = options->wait_ms, .read_only = reads_only};
-	int r = reads_only && options->keep
-		? wfs_error_set(error, WFS_E_READ_ONLY,
-			  "'%s' is on a read-only medium, where no control socket can be made",
-			  options->directory)
-		: wfs_guardian_new(&owner->guardian, error);
+	int r = wfs_guardian_new(&owner->guardian, error);
 
 	if (!r)
-		r = wfs_authority_open(
-			options->directory, &world_options, &owner->authority, error);
+		r = open_world(owner, options, error);
 	if (!r)
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
-	if (!r && options->drive && !reads_only)
+	if (!r && options->drive && !wfs_authority_read_only(owner->authority))
 		r = options->drive(owner->authority, &wfs_tool_helpers, options->paused,
 			&owner->host.driver, error);
 	if (!r)
@@ -183,6 +196,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 	(void)signal(SIGCHLD, SIG_DFL); /* this process waits for its children */
 	wfs_server_hold_signals();
 	raise_descriptor_limit();
+	wfs_journald_world(options->directory);
 	r = come_up(&owner, options, error);
 	if (r)
 		return r;

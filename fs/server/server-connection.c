@@ -461,6 +461,23 @@ void wfs_server_collect(struct wfs_server *server)
 	}
 }
 
+void wfs_server_end_changed(struct wfs_server *server)
+{
+	struct wfs_server_connection *next;
+
+	for (struct wfs_server_connection *at = server->connections; at; at = next) {
+		char principal[WFS_GRANT_NAME_MAX + 1];
+
+		next = at->next;
+		if (!at->session ||
+			(wfs_peers_principal(server->peers, at->caller.uid, principal) &&
+				strcmp(principal, wfs_session_principal(at->session)) == 0))
+			continue;
+		at->ending = true;
+		wfs_server_pump(at);
+	}
+}
+
 void wfs_server_end_connections(struct wfs_server *server, bool now)
 {
 	struct wfs_server_connection *next;
@@ -497,14 +514,15 @@ static void take_descriptors_of(struct wfs_server_connection *connection, uv_os_
 static int begin_session(struct wfs_server_connection *connection, struct wfs_error *error)
 {
 	const struct wfs_server *const server = connection->server;
-	const char *principal = NULL;
+	char principal[WFS_GRANT_NAME_MAX + 1];
+	bool known = false;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 	uv_os_fd_t fd = -1;
 
 	if (uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
-		principal = wfs_peers_principal(server->peers, peer.uid);
+		known = wfs_peers_principal(server->peers, peer.uid, principal);
 		connection->user = wfs_server_user_get(connection->server, peer.uid);
 		if (!connection->user)
 			return wfs_error_from_errno(error, -ENOMEM, "take a connection");
@@ -516,7 +534,7 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 		};
 	}
 	/* Strangers are not counted, so however many come, other users find room. */
-	if (!principal)
+	if (!known)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"the socket serves the user who owns the world, root, and the users in "
 			"'uids' of its host.json");

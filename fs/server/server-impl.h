@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <uv.h>
 
+#include "caps/authority.h"
 #include "fs/base/work.h"
 #include "fs/server/server.h"
 #include "fs/verb/order.h"
@@ -108,7 +109,11 @@ struct wfs_server {
 	uv_poll_t signals; /* signals that ask it to end */
 	int signal_fd;
 	uv_timer_t stop_timer;
-	uv_timer_t gone_timer; /* runs while there are connections */
+	uv_timer_t supervised_timer; /* runs in a service of systemd */
+	uv_timer_t gone_timer;       /* runs while there are connections */
+	struct wfs_observer observer;
+	bool observing;
+	bool had_terminal; /* when it was made; false if the end of its terminal is ignored */
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */
 	size_t connection_count;
@@ -144,6 +149,22 @@ void wfs_server_end_connections(struct wfs_server *server, bool now);
 
 /** wfs_server_maybe_end() - end the loop if it is stopping and has no connection left. */
 void wfs_server_maybe_end(struct wfs_server *server);
+
+/** wfs_server_end_changed() - read no more lines on connections whose user has another principal
+ *  now, or none; each closes after the last answer. */
+void wfs_server_end_changed(struct wfs_server *server);
+
+/** wfs_server_supervise() - begin to tell systemd height, queue and that the loop runs, if this
+ *  process is a service of systemd. */
+void wfs_server_supervise(struct wfs_server *server);
+
+/** wfs_server_reload() - read host.json again: the users, and what the driver keeps of it. */
+void wfs_server_reload(struct wfs_server *server);
+
+/** wfs_server_observe() - begin to keep the height in log entries up to date. */
+void wfs_server_observe(struct wfs_server *server);
+/** wfs_server_unobserve() - end that; accepts a half-built server. */
+void wfs_server_unobserve(struct wfs_server *server);
 
 /** wfs_server_pump() - do what a connection is ready for: send answers, note that it has requests
  *  to begin, read on or stop reading, close. May free the connection. */

@@ -12,6 +12,7 @@
 #include "caps/authority.h"
 #include "caps/session.h"
 #include "fs/base/socket.h"
+#include "fs/base/supervisor.h"
 #include "fs/server/server-impl.h"
 #include "kernel/base/log.h"
 
@@ -21,21 +22,29 @@ enum {
 	ACCEPTS_MAX = 64, /* clients accepted before the loop checks its other handles */
 };
 
-/* Adds a signal to the set, unless the parent process has chosen to ignore it (nohup). */
-static void add_unless_ignored(sigset_t *set, int number)
+/* Has the parent process chosen that this one ignores the signal, as nohup does with SIGHUP? */
+static bool is_ignored(int number)
 {
 	struct sigaction action;
 
-	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-		sigaddset(set, number);
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-static void stop_signals(sigset_t *ret_set)
+static void own_signals(sigset_t *ret_set)
 {
 	sigemptyset(ret_set);
 	sigaddset(ret_set, SIGTERM);
-	add_unless_ignored(ret_set, SIGINT);
-	add_unless_ignored(ret_set, SIGHUP);
+	sigaddset(ret_set, SIGHUP);
+	if (!is_ignored(SIGINT))
+		sigaddset(ret_set, SIGINT);
+}
+
+/* Can this process reach the terminal from which it was started? Not after that was closed. */
+static bool has_terminal(void)
+{
+	WFS_AUTO_FD int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	return fd >= 0;
 }
 
 static void close_handle(void *handle)
@@ -69,6 +78,7 @@ static void begin_stop(struct wfs_server *server)
 	if (server->stopping)
 		return;
 	server->stopping = true;
+	wfs_supervisor_tell("STOPPING=1");
 	close_handle(&server->listener);
 	close_handle(&server->signals);           /* further signals change nothing */
 	if (server->host && server->host->driver) /* no client waits for turns any more */
@@ -87,6 +97,11 @@ static void on_signal(uv_poll_t *handle, int status, int events)
 	(void)events;
 	if (status < 0 || read(server->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	/* A closed terminal sends SIGHUP, too. */
+	if (info.ssi_signo == SIGHUP && (!server->had_terminal || has_terminal())) {
+		wfs_server_reload(server);
+		return;
+	}
 	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "stopping: got signal %u", info.ssi_signo);
 	begin_stop(server);
 }
@@ -138,7 +153,7 @@ static int watch_signals(struct wfs_server *server)
 {
 	sigset_t watched;
 
-	stop_signals(&watched);
+	own_signals(&watched);
 	server->signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (server->signal_fd < 0)
 		return -errno;
@@ -161,6 +176,9 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 	if (!r)
 		r = uv_timer_init(&server->loop, &server->gone_timer);
 	server->gone_timer.data = server;
+	if (!r)
+		r = uv_timer_init(&server->loop, &server->supervised_timer);
+	server->supervised_timer.data = server;
 	if (!r)
 		r = uv_idle_init(&server->loop, &server->more);
 	if (!r)
@@ -210,6 +228,9 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	server->session = session;
 	server->host = host;
 	server->thread = pthread_self();
+	server->had_terminal = !is_ignored(SIGHUP) && has_terminal();
+	/* Linux does not queue an ignored signal, and this one is also for host.json. */
+	(void)signal(SIGHUP, SIG_DFL);
 	r = uv_loop_init(&server->loop);
 	if (r) {
 		pthread_mutex_destroy(&server->lock);
@@ -233,6 +254,7 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	r = add_handles(server, &fd);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the control socket");
+	wfs_server_observe(server);
 	*ret_server = WFS_STEAL(server);
 	return 0;
 }
@@ -241,13 +263,19 @@ void wfs_server_hold_signals(void)
 {
 	sigset_t held;
 
-	stop_signals(&held);
+	own_signals(&held);
 	pthread_sigmask(SIG_BLOCK, &held, NULL);
 }
 
 void wfs_server_run(struct wfs_server *server)
 {
+	wfs_server_supervise(server);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
+}
+
+struct wfs_peers *wfs_server_peers(struct wfs_server *server)
+{
+	return server->peers;
 }
 
 void wfs_server_stop(struct wfs_server *server)
@@ -268,6 +296,7 @@ void wfs_server_free(struct wfs_server *server)
 {
 	if (!server)
 		return;
+	wfs_server_unobserve(server);
 	/* Their threads may be returning from waking the loop. */
 	wfs_work_free(server->work);
 	wfs_work_free(server->urgent);

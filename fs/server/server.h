@@ -12,7 +12,7 @@
  * no more is still there. `abandon {id}` ends the request with this id on the same connection,
  * whose answer then says so. It cannot end a request that runs on another thread, because the
  * connection is not read until that one is answered.
- * Source: worldfs(1).
+ * Source: worldfs-control(5).
  */
 #pragma once
 
@@ -59,17 +59,23 @@ struct wfs_server;
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
-/** wfs_server_hold_signals() - block SIGTERM and, unless they are ignored, SIGINT and SIGHUP, until
+/** wfs_server_hold_signals() - block SIGTERM, SIGHUP and, unless it is ignored, SIGINT, until
  *  wfs_server_run() takes them
  *  They stay blocked, so that starting and ending are not interrupted, however often a signal
  *  comes.
  *  Thread: to be called before any other thread is started, because threads inherit it. */
 void wfs_server_hold_signals(void);
 
-/** wfs_server_run() - serve until wfs_server_stop(), SIGTERM, SIGINT or SIGHUP; then answer the
- *  requests that were read, those that wait for turns or plans at once, and close all connections
+/** wfs_server_run() - serve until wfs_server_stop(), SIGTERM or SIGINT; then answer the requests
+ *  that were read, those that wait for turns or plans at once, and close all connections
+ *  SIGHUP has host.json read again, unless the terminal of this process was closed: that ends it,
+ *  too. A service of systemd tells it all of this (fs/base/supervisor.h).
  *  Thread: the one that called wfs_server_new(). */
 void wfs_server_run(struct wfs_server *server);
+
+/** wfs_server_peers() - get the users of host.json, which stay up to date. Return: borrowed until
+ *  wfs_server_free(). */
+struct wfs_peers *wfs_server_peers(struct wfs_server *server);
 
 /** wfs_server_stop() - ask the server to end; returns at once. Thread: any. */
 void wfs_server_stop(struct wfs_server *server);

@@ -91,7 +91,7 @@ json_t *wfs_task_path(const struct wfs_task *task, const char *path)
 	WFS_AUTO_JSON json_t *at = NULL;
 	const json_t *const height = json_object_get(task->meta, "journal_height");
 
-	if (height && !wfs_tree_path_names_height(path)) {
+	if (height && !wfs_tree_path_is_live(path)) {
 		at = json_sprintf("exact:%" JSON_INTEGER_FORMAT, json_integer_value(height));
 		if (!at)
 			return NULL;

@@ -82,7 +82,8 @@ void wfs_task_fail(struct wfs_task *task, int r, const struct wfs_error *error);
 int wfs_task_ask(struct wfs_task *task, const char *verb, json_t *payload);
 
 /** wfs_task_path() - make the payload {path, at?} for the verbs fs-list, fs-stat and fs-read
- *  `at` is the height of the first answer, except for paths below at/, which name a height.
+ *  `at` is the height of the first answer, except for paths below at/, which name a height, and
+ *  below tools/, which no height has.
  *  Return: new reference, NULL without memory. */
 json_t *wfs_task_path(const struct wfs_task *task, const char *path);
 

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "caps/session-tools.h"
 #include "caps/session.h"
 #include "kernel/base/error.h"
 #include "kernel/manifest/entity-table.h"
@@ -17,22 +18,27 @@ enum {
 	CELL_BITS = 28, /* cell of grants.json; the height is above it */
 	WHICH_SHIFT = 57,
 	ONE_CELL_BITS = 25, /* cell of one entity; the view is above it */
+	TOOL_FILE = 15,     /* in the place of a directory kind */
 };
 
 /* Kinds that only numbers have: directories with the layout LAYOUT_ONE. */
 enum {
-	TAG_ENTITY = WFS_NODE_TEXT + 1,
+	TAG_ENTITY = WFS_NODE_TEXT + 1, /* WFS_NODE_TOOL is no tag */
 	TAG_ITEMS,
 };
 static_assert(TAG_ITEMS <= 15, "a kind has 4 bits");
-static_assert(WFS_DIRECTORY_ENTITY <= 16, "a directory kind has 4 bits");
+static_assert(WFS_DIRECTORY_ENTITY <= (int)TOOL_FILE, "a directory kind has 4 bits");
+static_assert((int)WFS_LISTED_BITS == (int)DIRECTORY_SHIFT, "a tool's number is below 4 bits");
+static_assert(WFS_VIEW_BITS + WFS_CUT_BITS <= FILE_SHIFT, "a number and a cut are below a file");
 static_assert((int)WFS_ENTITIES_MAX <= 8, "an entity has 3 bits");
-static_assert((int)WFS_ENTITY_FILES_MAX <= 64, "a file has 6 bits");
+static_assert((int)WFS_ENTITY_FILES_MAX <= WFS_FILE_GROWING_EVENTS, "no file has that number");
+static_assert(WFS_FILE_GROWING_EVENTS < 64, "a file has 6 bits");
 static_assert(
 	WHICH_SHIFT - ONE_CELL_BITS == KIND_SHIFT - CELL_BITS, "both have heights of 32 bits");
 
 #define NUMBER_MASK ((UINT64_C(1) << KIND_SHIFT) - 1)
 #define VIEW_MASK ((UINT64_C(1) << WFS_VIEW_BITS) - 1)
+#define LISTED_MASK ((UINT64_C(1) << WFS_LISTED_BITS) - 1)
 #define REDUCER_MASK UINT64_C(0xffff)
 #define DIRECTORY_MASK UINT64_C(0xf)
 #define FILE_MASK UINT64_C(0x3f)
@@ -40,6 +46,7 @@ static_assert(
 #define CELL_MASK ((UINT64_C(1) << CELL_BITS) - 1)
 #define WHICH_MASK UINT64_C(0x7)
 #define ONE_CELL_MASK ((UINT64_C(1) << ONE_CELL_BITS) - 1)
+#define CUT_MASK ((UINT64_C(1) << WFS_CUT_BITS) - 1)
 #define HEIGHT_MASK ((UINT64_C(1) << (KIND_SHIFT - CELL_BITS)) - 1)
 
 /* The layout of the bits below the kind. */
@@ -49,17 +56,28 @@ enum layout {
 	LAYOUT_CELL, /* a height and a cell */
 	LAYOUT_ONE,  /* which directory, a height and a cell */
 	LAYOUT_FILE,
+	LAYOUT_CUT,    /* a cut and a number; of events, also which file */
+	LAYOUT_LISTED, /* number of a server or tool */
 };
 
 static enum layout layout_of(const struct wfs_node *node)
 {
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
-		return node->directory >= WFS_DIRECTORY_ENTITY ? LAYOUT_ONE : LAYOUT_DIRECTORY;
+		return node->directory >= WFS_DIRECTORY_ENTITY    ? LAYOUT_ONE
+			: node->directory == WFS_DIRECTORY_SERVER ? LAYOUT_LISTED
+								  : LAYOUT_DIRECTORY;
+	case WFS_NODE_TOOL:
+		return LAYOUT_LISTED;
 	case WFS_NODE_GRANTS:
 		return LAYOUT_CELL;
 	case WFS_NODE_MADE:
-		return LAYOUT_FILE;
+		return node->file == WFS_ENTITY_FILE_EVENTS || node->file == WFS_FILE_GROWING_EVENTS
+			? LAYOUT_CUT
+			: LAYOUT_FILE;
+	case WFS_NODE_LOG:
+	case WFS_NODE_RECORD:
+		return LAYOUT_CUT;
 	default:
 		return LAYOUT_NUMBER;
 	}
@@ -107,6 +125,11 @@ bool wfs_node_fits(const struct wfs_node *node)
 			which_of(node) <= WHICH_MASK;
 	case LAYOUT_FILE:
 		return node->number <= VID_MASK && node->file <= FILE_MASK;
+	case LAYOUT_CUT:
+		return node->number <= VIEW_MASK && node->cut <= CUT_MASK &&
+			node->file <= FILE_MASK;
+	case LAYOUT_LISTED:
+		return node->number <= LISTED_MASK && node->cell <= LISTED_MASK;
 	case LAYOUT_NUMBER:
 		break;
 	}
@@ -132,6 +155,14 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 			which_of(node) << WHICH_SHIFT | node->number << ONE_CELL_BITS | node->cell;
 	case LAYOUT_FILE:
 		return kind | (uint64_t)node->file << FILE_SHIFT | node->number;
+	case LAYOUT_CUT:
+		return kind | (uint64_t)node->file << FILE_SHIFT |
+			(uint64_t)node->cut << WFS_VIEW_BITS | node->number;
+	case LAYOUT_LISTED:
+		if (node->kind == WFS_NODE_TOOL)
+			return (uint64_t)WFS_NODE_DIRECTORY << KIND_SHIFT |
+				(uint64_t)TOOL_FILE << DIRECTORY_SHIFT | node->number;
+		return kind | (uint64_t)node->directory << DIRECTORY_SHIFT | node->cell;
 	case LAYOUT_NUMBER:
 		break;
 	}
@@ -148,9 +179,13 @@ static bool decode_kind(uint64_t ino, struct wfs_node *node)
 		node->directory = tag == TAG_ENTITY ? WFS_DIRECTORY_ENTITY : WFS_DIRECTORY_ITEMS;
 		return decode_which(ino >> WHICH_SHIFT & WHICH_MASK, node);
 	}
-	if (tag == WFS_NODE_DIRECTORY)
+	if (tag == WFS_NODE_DIRECTORY && (ino >> DIRECTORY_SHIFT & DIRECTORY_MASK) == TOOL_FILE)
+		node->kind = WFS_NODE_TOOL;
+	else if (tag == WFS_NODE_DIRECTORY)
 		node->directory =
 			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
+	if (tag == WFS_NODE_MADE) /* says which layout it has */
+		node->file = (uint32_t)(ino >> FILE_SHIFT & FILE_MASK);
 	return tag >= WFS_NODE_DIRECTORY && node->directory < WFS_DIRECTORY_ENTITY;
 }
 
@@ -184,14 +219,22 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 		node.number = ino >> ONE_CELL_BITS & HEIGHT_MASK;
 		break;
 	case LAYOUT_FILE:
-		node.file = (uint32_t)(ino >> FILE_SHIFT & FILE_MASK);
 		node.number = ino & VID_MASK;
+		break;
+	case LAYOUT_CUT:
+		node.cut = (uint32_t)(ino >> WFS_VIEW_BITS & CUT_MASK);
+		node.number = ino & VIEW_MASK;
+		break;
+	case LAYOUT_LISTED:
+		node.number = 0;
+		*(node.kind == WFS_NODE_TOOL ? &node.number : &node.cell) = ino & LISTED_MASK;
 		break;
 	case LAYOUT_NUMBER:
 		break;
 	}
 	/* Each node has only one number, so bits that its kind does not use must be zero. */
 	if ((!has_number(&node) && node.number != 0) ||
+		(layout_of(&node) == LAYOUT_LISTED && (ino & LISTED_MASK) == 0) ||
 		node.entity >= (uint32_t)wfs_entity_count() ||
 		(node.directory != WFS_DIRECTORY_REDUCER && node.reducer_id != 0) ||
 		wfs_ino_encode(&node) != ino)

@@ -11,6 +11,8 @@
  *   within that:           3 bits which, 32 bits view, 25 bits number of the entity's cell
  *   made from a version:   6 bits file, 54 bits vid
  *   grants of a principal: 32 bits height, 28 bits number of its cell
+ *   log, records, events:  12 bits cut, 40 bits number
+ *   tools of servers:      4 bits directory kind or 15, 56 bits number of the server or tool
  *   others:                60 bits number
  * An entity is an artifact, principal, turn, plan, or what domains add.
  * FUSE fixes the root of the head at 1. A node whose parts do not fit is as good as missing
@@ -26,6 +28,15 @@
  * at the head. Content and code of an artifact, and entries of a memory store, are versions below a
  * height; at the head they have a kind of their own, because they are gone when the artifact is
  * deleted, also for processes that have them open.
+ *
+ * Servers and tools have numbers that are computed from what is listed (caps/session-tools.h), so a
+ * tool's file is as immutable as that of a version. There are no more tags for kinds of nodes, so
+ * these share that of directories.
+ *
+ * A cut of the journal (docs/decisions/0011-gc-of-the-journal.md) makes other files of log.jsonl,
+ * of the record that becomes a baseline, and of events.jsonl, so these have its number. At the
+ * head, events.jsonl of a turn is one file, which grows; below a height it has the number of its
+ * last event.
  *
  * These numbers show how much there is, so mounts of limited scopes permute them:
  * fs/data/numbers.h.
@@ -50,7 +61,12 @@ enum wfs_node_kind {
 	WFS_NODE_MADE, /* a file that is made from a version; number: vid; of events: seq */
 	WFS_NODE_GRANTS, /* grants.json; number: height */
 	WFS_NODE_TEXT,   /* a private text; number: of it */
+	WFS_NODE_TOOL, /* a tool of an outside server; number: of it; has the tag of a directory */
 };
+
+/* `file` of a WFS_NODE_MADE that is `events.jsonl` of a turn at the head, and grows; number: seq of
+ * its first event. */
+enum { WFS_FILE_GROWING_EVENTS = 63 };
 
 enum wfs_directory_kind {
 	WFS_DIRECTORY_ROOT = 0,
@@ -62,6 +78,8 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_CTL,      /* mount point of a nested control connection */
 	WFS_DIRECTORY_TEXTS,    /* in /journal: private texts that records name */
 	WFS_DIRECTORY_ENTITIES, /* of all artifacts, principals, … */
+	WFS_DIRECTORY_TOOLS,    /* of servers of outside tools */
+	WFS_DIRECTORY_SERVER,   /* of one of them; has a layout of its own, too */
 	WFS_DIRECTORY_ENTITY,   /* of one of them; this and the next have a layout of their own */
 	WFS_DIRECTORY_ITEMS,    /* within it: `steps` of a plan, `entries` of a memory store */
 	WFS_DIRECTORY_KIND_COUNT,
@@ -75,11 +93,13 @@ struct wfs_node {
 	uint32_t entity; /* of WFS_DIRECTORY_ENTITIES and _ENTITY: enum wfs_entity */
 	uint32_t file;   /* of a WFS_NODE_MADE or WFS_DIRECTORY_ITEMS: enum wfs_entity_file */
 	uint64_t cell;   /* of a WFS_NODE_GRANTS, WFS_DIRECTORY_ENTITY and _ITEMS: number of the
-			  * entity's cell */
+			  * entity's cell; of a WFS_DIRECTORY_SERVER: number of the server */
+	uint32_t cut;    /* of log.jsonl and events.jsonl, and of a record that is a baseline */
 	uint64_t number; /* of a directory: its view; of others: see enum wfs_node_kind */
 };
 
 #define WFS_VIEW_BITS 40
+#define WFS_CUT_BITS 12 /* 2^12 is WFS_JOURNAL_CUTS_MAX */
 
 /** wfs_node_fits() - do all members of @node fit the bits that the layout above has for them? */
 bool wfs_node_fits(const struct wfs_node *node);

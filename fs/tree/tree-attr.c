@@ -20,6 +20,7 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
 	struct wfs_attr attr = {.ino = wfs_ino_encode(node), .mode = S_IFDIR | 0555};
+	struct wfs_listed_server server;
 	struct wfs_reducer reducer;
 	enum wfs_entity entity;
 	int64_t changed_ns;
@@ -29,8 +30,14 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
 	else if (node->directory == WFS_DIRECTORY_TEXTS)
 		r = has_texts(view);
+	else if (node->directory == WFS_DIRECTORY_TOOLS)
+		r = node->number == WFS_HEIGHT_HEAD ? 0 : -ENOENT;
+	else if (node->directory == WFS_DIRECTORY_SERVER)
+		r = wfs_tree_server_find(tree, node, &server);
 	else if (wfs_tree_entity_within(node, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
+	attr.uncached =
+		node->directory == WFS_DIRECTORY_TOOLS || node->directory == WFS_DIRECTORY_SERVER;
 	if (!r)
 		r = wfs_tree_directory_mtime(tree, view, node, &attr.mtime_ns);
 	if (!r)
@@ -75,9 +82,14 @@ static int version_attr(const struct wfs_tree *tree, struct wfs_view *view,
 static int log_size(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	uint64_t *ret_size_bytes)
 {
-	if (node->number != WFS_HEIGHT_HEAD || !tree->log_size_bytes)
-		return wfs_unjudged_journal_size(view, ret_size_bytes);
-	*ret_size_bytes = atomic_load(tree->log_size_bytes);
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(view, node->cut, &log);
+
+	if (r)
+		return r;
+	if (node->number == WFS_HEIGHT_HEAD && tree->log_end_bytes)
+		log.end = atomic_load(tree->log_end_bytes);
+	*ret_size_bytes = log.end > log.begin ? log.end - log.begin : 0;
 	return 0;
 }
 
@@ -88,8 +100,10 @@ static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_attr attr = wfs_tree_file_attr(wfs_ino_encode(node), 0, 0);
 	uint64_t seq = node->kind == WFS_NODE_RECORD ? node->number : view->height - 1;
 	struct wfs_bytes line = {0};
-	int r = wfs_unjudged_record_time(view, seq, &attr.mtime_ns);
+	int r = node->kind == WFS_NODE_RECORD ? wfs_tree_is_kept(view, node) : 0;
 
+	if (!r)
+		r = wfs_unjudged_record_time(view, seq, &attr.mtime_ns);
 	if (!r && node->kind == WFS_NODE_RECORD)
 		r = wfs_session_record(tree->session, view, seq, &line);
 	else if (!r && node->kind == WFS_NODE_LOG)
@@ -153,6 +167,8 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		return r;
 	case WFS_NODE_TEXT:
 		return text_attr(tree, view, node, ret_attr);
+	case WFS_NODE_TOOL:
+		return wfs_tree_tool_attr(tree, view, node, ret_attr);
 	case WFS_NODE_RECORD:
 	case WFS_NODE_HEAD:
 	case WFS_NODE_LOG:
@@ -161,7 +177,7 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		r = wfs_unjudged_record_time(view, 0, &genesis_ns);
 		if (!r)
 			*ret_attr = wfs_tree_file_attr(
-				wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);
+				wfs_ino_encode(node), wfs_tree_readme(tree).size, genesis_ns);
 		return r;
 	case WFS_NODE_CTL_LINK:
 	case WFS_NODE_AT_LINK:

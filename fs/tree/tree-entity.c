@@ -192,9 +192,19 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 	return r;
 }
 
+bool wfs_tree_is_private(const struct wfs_node *node)
+{
+	return node->kind == WFS_NODE_TEXT ||
+		(node->file == WFS_ENTITY_FILE_RAW &&
+			(node->kind == WFS_NODE_MADE ||
+				(node->kind == WFS_NODE_DIRECTORY &&
+					node->directory == WFS_DIRECTORY_ITEMS)));
+}
+
 bool wfs_tree_is_events(const struct wfs_node *node)
 {
-	return node->kind == WFS_NODE_MADE && node->file == WFS_ENTITY_FILE_EVENTS;
+	return node->kind == WFS_NODE_MADE &&
+		(node->file == WFS_ENTITY_FILE_EVENTS || node->file == WFS_FILE_GROWING_EVENTS);
 }
 
 /* Files that are made of all steps of a plan, or of all events of a turn. */
@@ -207,6 +217,8 @@ bool wfs_tree_takes_long(uint64_t ino)
 
 	if (!wfs_ino_decode(ino, &node) || node.kind != WFS_NODE_MADE)
 		return false;
+	if (wfs_tree_is_events(&node))
+		return true;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(long_files); i++)
 		if ((enum wfs_entity_file)node.file == long_files[i])
 			return true;
@@ -243,16 +255,21 @@ bool wfs_tree_path_takes_long(const char *path)
 static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
-	struct wfs_events events;
+	const bool grows = node->file == WFS_FILE_GROWING_EVENTS;
+	struct wfs_events events = {.seq = node->number, .height = grows ? view->height : 0};
 
 	if (!wfs_node_fits(node))
 		return -ENOENT;
-	int r = wfs_session_events(
-		tree->session, view, node->number, (struct wfs_range){0}, NULL, &events);
+	if (grows && tree->events_height && atomic_load(tree->events_height) > 0)
+		events.height = atomic_load(tree->events_height);
+	int r = wfs_tree_is_kept(view, node);
 	if (!r)
-		*ret_attr =
-			wfs_tree_file_attr(wfs_ino_encode(node), events.size_bytes, events.time_ns);
-	return r;
+		r = wfs_session_events(tree->session, view, (struct wfs_range){0}, NULL, &events);
+	if (r)
+		return r;
+	*ret_attr = wfs_tree_file_attr(wfs_ino_encode(node), events.size_bytes, events.time_ns);
+	ret_attr->uncached = grows;
+	return 0;
 }
 
 static int made_attr(const struct wfs_tree *tree, struct wfs_view *view,
@@ -266,6 +283,9 @@ static int made_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	if (!r)
 		*ret_attr =
 			wfs_tree_file_attr(wfs_ino_encode(node), made.size_bytes, made.mtime_ns);
+	/* the principal may lose the right to read it, or a collection drops it */
+	if (!r)
+		ret_attr->uncached = wfs_tree_is_private(node);
 	return r;
 }
 

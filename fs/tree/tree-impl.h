@@ -9,6 +9,7 @@
 #pragma once
 
 #include "caps/session-blob.h"
+#include "caps/session-tools.h"
 #include "fs/tree/tree.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/entity-table.h"
@@ -24,7 +25,8 @@
 	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false, BLOB_GET)                      \
 	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false, INTROSPECT_JOURNAL)      \
 	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true, INTROSPECT_JOURNAL_HEAD)            \
-	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)
+	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)                \
+	X("tools", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TOOLS, true, TOOL_OUTSIDE)
 
 /* One fixed name of the root. Plain value. */
 struct wfs_root_name {
@@ -64,6 +66,17 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
+/** wfs_tree_log_node() - make the node of log.jsonl in the directory `journal` of @view: a height,
+ *  or 0 for the head. wfs_tree_record_node() makes that of record @seq.
+ *  Return: 0, or -errno. */
+int wfs_tree_log_node(struct wfs_view *view, uint64_t height, struct wfs_node *ret_node);
+int wfs_tree_record_node(struct wfs_view *view, uint64_t seq, struct wfs_node *ret_node);
+
+/** wfs_tree_is_kept() - does the file of this record, or of events that end with it, exist since
+ *  the newest cut of the journal?
+ *  Return: 0, -ENOENT (the cut has dropped it, or made another file of it), or another -errno. */
+int wfs_tree_is_kept(struct wfs_view *view, const struct wfs_node *node);
+
 /** wfs_tree_sees() - may the session see @node? Nodes that cannot be judged by their number alone
  *  are judged when they are read: for them this returns 0.
  *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES, -ENOMEM. */
@@ -84,8 +97,8 @@ int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *
 int wfs_tree_head_document(
 	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer);
 
-/** wfs_tree_readme() - get the contents of /README; static. */
-struct wfs_bytes wfs_tree_readme(void);
+/** wfs_tree_readme() - get the contents of /README, which names the world's formats; static. */
+struct wfs_bytes wfs_tree_readme(const struct wfs_tree *tree);
 
 /** wfs_tree_slice() - get the part of @bytes with up to @size bytes from @offset on, borrowed from
  *  @bytes; empty if @offset is after their end. */
@@ -138,9 +151,6 @@ int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
  *  @node: of the file. Return: 0, -ENOENT, … */
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
-
-/** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
-bool wfs_tree_is_events(const struct wfs_node *node);
 
 /* A file that is made. Plain value. */
 struct wfs_tree_made {
@@ -224,3 +234,33 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
  *  an entity's directory. @parent: node of this directory. Return: 0, -ENOENT, … */
 int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);
+
+/* --- tree-tool.c: tools of outside servers, which are at the head only --- */
+
+/** wfs_tree_sees_tools() - does the session see a tool that an outside server has listed? Return: 0
+ *  (yes), -ENOENT, -ENOMEM. */
+int wfs_tree_sees_tools(const struct wfs_tree *tree);
+
+/** wfs_tree_tool_lookup() - look a name up in `tools`, or in the directory of a server.
+ *  Return: 0, -ENOENT, … */
+int wfs_tree_tool_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_server_find() - find the server of a directory in `tools`. Return: 0, -ENOENT, … */
+int wfs_tree_server_find(const struct wfs_tree *tree, const struct wfs_node *node,
+	struct wfs_listed_server *ret_server);
+
+/** wfs_tree_tool_attr() - compute the attributes of a tool's file. Return: 0, -ENOENT, … */
+int wfs_tree_tool_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr);
+
+/** wfs_tree_tool_document() - append the contents of a tool's file to @buffer. Return: 0, -ENOENT,
+ *  … */
+int wfs_tree_tool_document(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
+
+/** wfs_tree_tools_list() - list `tools`, or the directory of a server, as wfs_tree_list(). @cookie:
+ *  0, or the number of the server or tool before. Return: 0, -ENOENT, … */
+int wfs_tree_tools_list(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);

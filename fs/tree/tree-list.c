@@ -231,7 +231,14 @@ static int list_blobs(const struct sink *sink, uint64_t cookie)
 
 static int list_journal(const struct sink *sink, uint64_t cookie)
 {
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(sink->view, WFS_LOG_NOW, &log);
+
+	if (r)
+		return r;
 	for (uint64_t i = cookie; i < WFS_TREE_JOURNAL_FIXED + sink->view->height; i++) {
+		if (i >= WFS_TREE_JOURNAL_FIXED && i - WFS_TREE_JOURNAL_FIXED < log.first_seq)
+			i = WFS_TREE_JOURNAL_FIXED + log.first_seq;
 		struct wfs_node node = {
 			.kind = WFS_NODE_RECORD, .number = i - WFS_TREE_JOURNAL_FIXED};
 		char name[sizeof("18446744073709551615.json")];
@@ -244,8 +251,9 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 				.kind = WFS_NODE_HEAD, .number = sink->view->height};
 			snprintf(name, sizeof(name), "head");
 		} else if (i == 1) {
-			node = (struct wfs_node){
-				.kind = WFS_NODE_LOG, .number = sink->node->number};
+			node = (struct wfs_node){.kind = WFS_NODE_LOG,
+				.number = sink->node->number,
+				.cut = (uint32_t)log.cut};
 			snprintf(name, sizeof(name), "log.jsonl");
 		} else if (i == 2) {
 			node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY,
@@ -253,9 +261,10 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 				.number = sink->node->number};
 			snprintf(name, sizeof(name), "texts");
 		} else {
+			node.cut = node.number == log.first_seq ? (uint32_t)log.cut : 0;
 			snprintf(name, sizeof(name), "%" PRIu64 ".json", node.number);
 		}
-		int r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
+		r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
 		if (r == -ENOENT)
 			continue;
 		if (r)
@@ -290,6 +299,7 @@ static int list_texts(const struct sink *sink, uint64_t cookie)
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
+	struct wfs_view_log log;
 	struct wfs_reducer reducer;
 	struct wfs_node node;
 	int64_t names_ns;
@@ -300,8 +310,11 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 	int r = wfs_tree_view(tree, &node, &view);
 	if (r)
 		return r;
-	if (node.directory == WFS_DIRECTORY_JOURNAL)
-		*ret_count = WFS_TREE_JOURNAL_FIXED + view.height;
+	if (node.directory == WFS_DIRECTORY_JOURNAL) {
+		r = wfs_unjudged_log(&view, WFS_LOG_NOW, &log);
+		*ret_count = r ? 0 : WFS_TREE_JOURNAL_FIXED + view.height - log.first_seq;
+		return r;
+	}
 	if (node.directory == WFS_DIRECTORY_BLOB)
 		return wfs_session_blob_last(tree->session, &view, ret_count);
 	if (node.directory == WFS_DIRECTORY_ENTITIES)
@@ -352,6 +365,9 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return list_journal(&sink, cookie);
 	case WFS_DIRECTORY_TEXTS:
 		return list_texts(&sink, cookie);
+	case WFS_DIRECTORY_TOOLS:
+	case WFS_DIRECTORY_SERVER:
+		return wfs_tree_tools_list(tree, &view, &node, cookie, each, context);
 	default: /* `at` has too many names to list; the other kinds are empty */
 		return 0;
 	}

@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "caps/authority.h"
 #include "caps/session.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/formats.h"
 
 static const struct wfs_root_name fixed_names[] = {
 #define ROOT_ROW(name, kind, directory, head_only, effect) \
@@ -41,32 +44,43 @@ const char *wfs_tree_root_name(size_t index)
 	return wfs_tree_root(index, &name) ? name.name : NULL;
 }
 
-static const char readme[] =
-	"This is a world, shown as files by WorldFS. The files cannot be edited in place.\n"
-	"\n"
-	"Look around\n"
-	"  manifest                 what the world is made of: schemas, reducers, routing\n"
-	"  reducers/<name>/<key>    the state, one file for each cell\n"
-	"  artifacts/<id>/          artifacts: content, code, owner, prices\n"
-	"  principals/<id>/         accounts: scrip, resources, grants\n"
-	"  turns/<id>/              turns of agents: what they were asked, said and did\n"
-	"  plans/<id>/              plans, with their steps and results\n"
-	"  journal/log.jsonl        everything that ever happened, one record a line\n"
-	"  at/<height>/             the tree as it was after that many records\n"
-	"  blob/<sha256>            bytes stored under their hash\n"
-	"\n"
-	"Act\n"
-	"  cat ctl/event            each control file says how to use it\n"
-	"  echo '{\"schema\":\"…\",\"value\":{…}}' > ctl/event || cat ctl/last\n"
-	"\n"
-	"Compare and keep\n"
-	"  diff -r at/100 at/200    what changed between two heights\n"
-	"  tar -C at/head -c .      a consistent copy, while agents work\n"
-	"  getfattr -d FILE         its hash and the height that wrote it\n";
+#define README(format, fold)                                                                 \
+	"This is a world, shown as files by WorldFS. The files cannot be edited in place.\n" \
+	"\n"                                                                                 \
+	"Look around\n"                                                                      \
+	"  manifest                 what the world is made of: schemas, reducers, routing\n" \
+	"  reducers/<name>/<key>    the state, one file for each cell\n"                     \
+	"  artifacts/<id>/          artifacts: content, code, owner, prices\n"               \
+	"  principals/<id>/         accounts: scrip, resources, grants\n"                    \
+	"  turns/<id>/              turns of agents: what they were asked, said and did\n"   \
+	"  plans/<id>/              plans, with their steps and results\n"                   \
+	"  journal/log.jsonl        everything that ever happened, one record a line\n"      \
+	"  at/<height>/             the tree as it was after that many records\n"            \
+	"  blob/<sha256>            bytes stored under their hash\n"                         \
+	"\n"                                                                                 \
+	"Act\n"                                                                              \
+	"  cat ctl/event            each control file says how to use it\n"                  \
+	"  echo '{\"schema\":\"…\",\"value\":{…}}' > ctl/event || cat ctl/last\n"        \
+	"\n"                                                                                 \
+	"Compare and keep\n"                                                                 \
+	"  diff -r at/100 at/200    what changed between two heights\n"                      \
+	"  tar -C at/head -c .      a consistent copy, while agents work\n"                  \
+	"  getfattr -d FILE         its hash and the height that wrote it\n"                 \
+	"\n"                                                                                 \
+	"Formats\n"                                                                          \
+	"  store format " #format " (how rows lie on disk), fold version " #fold             \
+	" (what records give)\n"
+#define README_OF(format, fold) README(format, fold) /* with the values of both */
 
-struct wfs_bytes wfs_tree_readme(void)
+/* The numbers are those of this program, or of the world that it only reads. */
+static const char readme[] = README_OF(WFS_STORE_FORMAT, WFS_FOLD_VERSION);
+static const char readme_7[] = README(7, 1);
+
+struct wfs_bytes wfs_tree_readme(const struct wfs_tree *tree)
 {
-	return WFS_BYTES(readme, sizeof(readme) - 1);
+	return wfs_authority_older(wfs_session_authority(tree->session))
+		? WFS_BYTES(readme_7, sizeof(readme_7) - 1)
+		: WFS_BYTES(readme, sizeof(readme) - 1);
 }
 
 bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number)
@@ -122,6 +136,45 @@ struct wfs_attr wfs_tree_blob_attr(
 	return wfs_tree_file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
 }
 
+/* --- the journal --- */
+
+int wfs_tree_log_node(struct wfs_view *view, uint64_t height, struct wfs_node *ret_node)
+{
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(view, WFS_LOG_NOW, &log);
+
+	if (!r)
+		*ret_node = (struct wfs_node){
+			.kind = WFS_NODE_LOG, .number = height, .cut = (uint32_t)log.cut};
+	return r;
+}
+
+int wfs_tree_record_node(struct wfs_view *view, uint64_t seq, struct wfs_node *ret_node)
+{
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(view, WFS_LOG_NOW, &log);
+
+	if (r)
+		return r;
+	*ret_node = (struct wfs_node){.kind = WFS_NODE_RECORD, .number = seq};
+	if (seq == log.first_seq)
+		ret_node->cut = (uint32_t)log.cut;
+	return 0;
+}
+
+int wfs_tree_is_kept(struct wfs_view *view, const struct wfs_node *node)
+{
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(view, WFS_LOG_NOW, &log);
+
+	if (r)
+		return r;
+	if (node->number < log.first_seq)
+		return -ENOENT;
+	const bool has_cut = node->kind != WFS_NODE_RECORD || node->number == log.first_seq;
+	return node->cut == (has_cut ? log.cut : 0) ? 0 : -ENOENT;
+}
+
 /* --- rights of the session --- */
 
 /* Every node is below a height, too, so a principal that may see any node sees the heights. */
@@ -140,6 +193,8 @@ int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *
 		return 0; /* README tells a principal without rights why it sees nothing */
 	if (name->directory == WFS_DIRECTORY_AT)
 		return sees_heights(tree);
+	if (name->directory == WFS_DIRECTORY_TOOLS)
+		return wfs_tree_sees_tools(tree);
 	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},
 		name->kind == WFS_NODE_DIRECTORY ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
 		tree->refusal);

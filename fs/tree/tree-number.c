@@ -19,16 +19,18 @@ static bool has_path(const struct wfs_tree *tree, const struct wfs_node *node)
 		return true;
 	if (node->directory == WFS_DIRECTORY_CTL)
 		return head && tree->ctl_directory;
-	return head || node->directory != WFS_DIRECTORY_AT;
+	return head ||
+		(node->directory != WFS_DIRECTORY_AT && node->directory != WFS_DIRECTORY_TOOLS);
 }
 
 /* Can the node be of an earlier time? It is then below at/<height>, which needs another right. */
 static bool may_be_past(const struct wfs_node *node)
 {
 	switch (node->kind) {
+	case WFS_NODE_MADE:
+		return node->file != WFS_FILE_GROWING_EVENTS;
 	case WFS_NODE_VERSION:
 	case WFS_NODE_LIVE:
-	case WFS_NODE_MADE:
 	case WFS_NODE_GRANTS:
 	case WFS_NODE_HEAD:
 		return true;

@@ -6,6 +6,7 @@
 #include "caps/session-entity.h"
 #include "caps/session-text.h"
 #include "caps/session.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
@@ -44,11 +45,14 @@ static int read_version(const struct wfs_tree *tree, const struct wfs_node *node
 static int read_events(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data)
 {
-	struct wfs_events events;
+	struct wfs_events events = {.seq = node->number,
+		.height = node->file == WFS_FILE_GROWING_EVENTS ? data->view.height : 0};
 
 	wfs_buffer_done(&data->built);
-	int r = wfs_session_events(tree->session, &data->view, node->number,
-		(struct wfs_range){offset, size}, &data->built, &events);
+	int r = wfs_tree_is_kept(&data->view, node);
+	if (!r)
+		r = wfs_session_events(tree->session, &data->view, (struct wfs_range){offset, size},
+			&data->built, &events);
 	if (!r)
 		data->bytes = wfs_buffer_bytes(&data->built);
 	return r;
@@ -88,6 +92,7 @@ static int read_blob(const struct wfs_tree *tree, uint64_t listed_id, uint64_t o
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data)
 {
+	struct wfs_view_log log;
 	struct wfs_bytes line;
 	struct wfs_text text;
 	int r = node->kind == WFS_NODE_DIRECTORY ? -EISDIR : wfs_tree_sees(tree, node);
@@ -109,7 +114,9 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 			data->bytes = wfs_tree_slice(text.bytes, offset, size);
 		return r == -ENOENT ? -EACCES : r; /* the reader saw the file when it opened it */
 	case WFS_NODE_RECORD:
-		r = wfs_session_record(tree->session, &data->view, node->number, &line);
+		r = wfs_tree_is_kept(&data->view, node);
+		if (!r)
+			r = wfs_session_record(tree->session, &data->view, node->number, &line);
 		if (!r)
 			data->bytes = wfs_tree_slice(line, offset, size);
 		return r;
@@ -118,12 +125,19 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		data->bytes = wfs_tree_slice(wfs_buffer_bytes(&data->built), offset, size);
 		return r;
 	case WFS_NODE_LOG:
-		r = wfs_session_journal_read(
-			tree->session, &data->view, offset, size, &data->built);
+		r = wfs_unjudged_log(&data->view, node->cut, &log);
+		if (!r)
+			r = wfs_session_journal_read(
+				tree->session, &data->view, &log, offset, size, &data->built);
 		data->bytes = wfs_buffer_bytes(&data->built);
 		return r;
+	case WFS_NODE_TOOL:
+		wfs_buffer_done(&data->built);
+		r = wfs_tree_tool_document(tree, node, &data->built);
+		data->bytes = wfs_tree_slice(wfs_buffer_bytes(&data->built), offset, size);
+		return r;
 	case WFS_NODE_README:
-		data->bytes = wfs_tree_slice(wfs_tree_readme(), offset, size);
+		data->bytes = wfs_tree_slice(wfs_tree_readme(tree), offset, size);
 		return 0;
 	default:
 		return -EINVAL;
@@ -220,12 +234,12 @@ static int live_xattrs(
 static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
 {
-	struct wfs_events events;
-	int r = wfs_session_events(
-		tree->session, view, node->number, (struct wfs_range){0}, NULL, &events);
+	const bool grows = node->file == WFS_FILE_GROWING_EVENTS;
+	struct wfs_events events = {.seq = node->number, .height = grows ? view->height : 0};
+	int r = wfs_session_events(tree->session, view, (struct wfs_range){0}, NULL, &events);
 
 	if (!r)
-		give_number(sink, "user.worldfs.height", node->number + 1);
+		give_number(sink, "user.worldfs.height", grows ? view->height : node->number + 1);
 	return r;
 }
 

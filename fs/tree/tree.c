@@ -125,11 +125,12 @@ static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
 	const size_t suffix_size = sizeof(suffix) - 1;
 	struct wfs_node node = {.kind = WFS_NODE_RECORD};
 	size_t size = strlen(name);
+	int r = 0;
 
 	if (strcmp(name, "head") == 0) {
 		node = (struct wfs_node){.kind = WFS_NODE_HEAD, .number = view->height};
 	} else if (strcmp(name, "log.jsonl") == 0) {
-		node = (struct wfs_node){.kind = WFS_NODE_LOG, .number = parent->number};
+		r = wfs_tree_log_node(view, parent->number, &node);
 	} else if (strcmp(name, "texts") == 0) {
 		node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY,
 			.directory = WFS_DIRECTORY_TEXTS,
@@ -137,8 +138,11 @@ static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
 	} else if (size <= suffix_size || strcmp(name + size - suffix_size, suffix) != 0 ||
 		!wfs_tree_number(name, size - suffix_size, WFS_VIEW_BITS, &node.number)) {
 		return -ENOENT;
+	} else {
+		r = wfs_tree_record_node(view, node.number, &node);
 	}
-	int r = wfs_tree_node_attr(tree, view, &node, ret_attr);
+	if (!r)
+		r = wfs_tree_node_attr(tree, view, &node, ret_attr);
 	if (!r && node.kind == WFS_NODE_RECORD)
 		ret_attr->cookie = wfs_tree_record_cookie(node.number);
 	return r;
@@ -171,6 +175,35 @@ static int lookup_height(const struct wfs_tree *tree, const char *name, struct w
 	return r ? r : wfs_tree_node_attr(tree, &view, &node, ret_attr);
 }
 
+int wfs_tree_growing_events(
+	struct wfs_view *view, struct wfs_bytes turn_id, struct wfs_node *ret_node)
+{
+	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = WFS_FILE_GROWING_EVENTS};
+	struct wfs_view_log log;
+	int r = wfs_unjudged_first_event(view, turn_id, &node.number);
+
+	if (!r)
+		r = wfs_unjudged_log(view, WFS_LOG_NOW, &log);
+	if (r)
+		return r;
+	node.cut = (uint32_t)log.cut;
+	*ret_node = node;
+	return 0;
+}
+
+/* Completes the node of events.jsonl of a turn below a height. */
+static int events_node(struct wfs_view *view, struct wfs_bytes id, struct wfs_node *node)
+{
+	struct wfs_view_log log;
+	int r = wfs_unjudged_last_event(view, id, &node->number);
+
+	if (!r)
+		r = wfs_unjudged_log(view, WFS_LOG_NOW, &log);
+	if (!r)
+		node->cut = (uint32_t)log.cut;
+	return r;
+}
+
 int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr)
 {
@@ -199,7 +232,8 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		node = wfs_tree_items_node(file, parent->number, parent->cell);
 		break;
 	case WFS_ENTITY_EVENTS:
-		r = wfs_unjudged_last_event(view, id, &node.number);
+		r = parent->number == WFS_HEIGHT_HEAD ? wfs_tree_growing_events(view, id, &node)
+						      : events_node(view, id, &node);
 		break;
 	default:
 		break;
@@ -289,6 +323,9 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 		return lookup_text(tree, view, name, ret_attr);
 	case WFS_DIRECTORY_AT:
 		return lookup_height(tree, name, ret_attr);
+	case WFS_DIRECTORY_TOOLS:
+	case WFS_DIRECTORY_SERVER:
+		return wfs_tree_tool_lookup(tree, view, parent, name, ret_attr);
 	default:
 		return -ENOENT;
 	}
@@ -318,8 +355,14 @@ int wfs_tree_lookup(
 			.uncached = !wfs_session_sees_all(tree->session) ||
 				node.directory == WFS_DIRECTORY_JOURNAL ||
 				node.directory == WFS_DIRECTORY_TEXTS ||
+				(node.directory == WFS_DIRECTORY_ITEMS &&
+					node.file == WFS_ENTITY_FILE_RAW) ||
 				node.directory == WFS_DIRECTORY_AT ||
-				node.directory == WFS_DIRECTORY_BLOB,
+				node.directory == WFS_DIRECTORY_BLOB ||
+				node.directory == WFS_DIRECTORY_TOOLS ||
+				node.directory == WFS_DIRECTORY_SERVER ||
+				(node.directory == WFS_DIRECTORY_ROOT &&
+					strcmp(name, "tools") == 0),
 		};
 	return r;
 }
@@ -361,10 +404,22 @@ const char *wfs_tree_path_first(const char *path)
 	return path;
 }
 
+static bool begins_with(const char *path, const char *name)
+{
+	const size_t size = strlen(name);
+
+	path = wfs_tree_path_first(path);
+	return strncmp(path, name, size) == 0 && (path[size] == '/' || !path[size]);
+}
+
 bool wfs_tree_path_names_height(const char *path)
 {
-	path = wfs_tree_path_first(path);
-	return strncmp(path, "at", 2) == 0 && (path[2] == '/' || !path[2]);
+	return begins_with(path, "at");
+}
+
+bool wfs_tree_path_is_live(const char *path)
+{
+	return begins_with(path, "at") || begins_with(path, "tools");
 }
 
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
@@ -436,8 +491,11 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 		kind = WFS_DIRECTORY_REDUCERS;
 	else if (kind == WFS_DIRECTORY_TEXTS)
 		kind = WFS_DIRECTORY_JOURNAL;
+	else if (kind == WFS_DIRECTORY_SERVER)
+		kind = WFS_DIRECTORY_TOOLS;
 	else if (is_entity)
 		kind = WFS_DIRECTORY_ENTITIES;
+	struct wfs_listed_server server;
 	struct wfs_root_name name;
 	for (size_t i = 0; wfs_tree_root(i, &name); i++)
 		if (name.kind == WFS_NODE_DIRECTORY && name.directory == kind &&
@@ -448,7 +506,11 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 		r = append_reducer(tree, &node, buffer);
 	else if (node.directory == WFS_DIRECTORY_TEXTS)
 		wfs_buffer_append_text(buffer, "/texts");
-	else if (is_entity)
+	else if (node.directory == WFS_DIRECTORY_SERVER) {
+		r = wfs_tree_server_find(tree, &node, &server);
+		if (!r)
+			wfs_buffer_printf(buffer, "/%s", server.name);
+	} else if (is_entity)
 		r = wfs_tree_entity_path(tree, &node, buffer);
 	return r ? r : wfs_buffer_check(buffer);
 }

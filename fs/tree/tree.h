@@ -35,8 +35,12 @@ struct wfs_tree {
 	const char *ctl_target;    /* target of the symlink /ctl; NULL: no symlink */
 	bool ctl_directory;        /* /ctl is an empty directory instead (a nested mount point) */
 	struct wfs_error *refusal; /* filled with the reason after -EACCES; may be NULL */
-	/* Size to show for the head's log.jsonl (notify.h); NULL: the size that the journal has. */
-	const atomic_uint_fast64_t *log_size_bytes;
+	/* Where the head's log.jsonl is to end (notify.h), counted from record 0; NULL: where it
+	 * does. */
+	const atomic_uint_fast64_t *log_end_bytes;
+	/* Below which height events of turns are to be shown at the head (notify.h), 0: not known;
+	 * NULL: all. */
+	const atomic_uint_fast64_t *events_height;
 	struct wfs_tree_scan *scan; /* of wfs_tree_list; NULL: it looks at all */
 };
 
@@ -54,6 +58,18 @@ struct wfs_attr {
 /** wfs_tree_attr() - compute the attributes of the node @ino, whose number Linux got from a look-up
  *  or a listing. Return: 0, -ENOENT, -EACCES, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
+
+/** wfs_tree_is_private() - is @node the file of a private text, one in `raw` of a turn, whose bytes
+ *  may have private texts in them, or such a directory `raw`? */
+bool wfs_tree_is_private(const struct wfs_node *node);
+
+/** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
+bool wfs_tree_is_events(const struct wfs_node *node);
+
+/** wfs_tree_growing_events() - make the node that `events.jsonl` of a turn has at the head
+ *  Return: 0, -ENOENT (the turn has no event), … */
+int wfs_tree_growing_events(
+	struct wfs_view *view, struct wfs_bytes turn_id, struct wfs_node *ret_node);
 
 /** wfs_tree_lookup() - look a name up in the directory with the inode number @parent
  *  @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
@@ -86,6 +102,10 @@ const char *wfs_tree_path_first(const char *path);
 
 /** wfs_tree_path_names_height() - is the first name in @path `at`? */
 bool wfs_tree_path_names_height(const char *path);
+
+/** wfs_tree_path_is_live() - is the first name in @path one that only the live tree has: `at` or
+ *  `tools`? */
+bool wfs_tree_path_is_live(const char *path);
 
 /** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
  *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.

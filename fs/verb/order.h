@@ -13,7 +13,7 @@
  * An action that needs an embedding of a server is done after the embedding has come, so changes
  * that were sent after it may be done before.
  * Thread: one at a time; users lock.
- * Source: worldfs(1).
+ * Source: worldfs-control(5).
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * The world's owner, and root, are the operator. Other users are the principal that `uids` in the
  * world's host.json names, for example {"uids": {"1001": "alice"}}; users without a principal are
  * refused.
- * Source: worldfs(1).
+ * Source: worldfs-host(5).
  */
 #pragma once
 
@@ -13,20 +13,26 @@
 #include <sys/types.h>
 
 #include "kernel/base/error.h"
+#include "kernel/manifest/grant.h"
 
-struct wfs_peers;
+struct wfs_peers; /* functions may be called on any thread */
 
 /** wfs_peers_new() - read `uids` of host.json in @directory; the file may be missing. If the user
  *  does not trust it (kernel/base/trust.h), this is logged, and its `uids` are ignored.
  *  @ret_peers: caller frees it with wfs_peers_free()
- *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), or another -errno of
+ *  Return: 0, -EINVAL (invalid_json, or as wfs_host_check()), or another -errno of
  *  reading the file; with @error. */
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error);
 void wfs_peers_free(struct wfs_peers *peers);
 
+/** wfs_peers_reload() - read host.json again, as wfs_peers_new(); on failure, @peers stay as they
+ *  are. */
+int wfs_peers_reload(struct wfs_peers *peers, const char *directory, struct wfs_error *error);
+
 /** wfs_peers_any() - does host.json give a principal to any user but the world's owner and root? */
-bool wfs_peers_any(const struct wfs_peers *peers);
+bool wfs_peers_any(struct wfs_peers *peers);
 
 /** wfs_peers_principal() - find the principal of the user @uid; of root and of the user of this
- *  process it is the operator. Return: its id, borrowed from @peers; NULL: the user has none. */
-const char *wfs_peers_principal(const struct wfs_peers *peers, uid_t uid);
+ *  process it is the operator. @ret_principal: its id. Return: false: the user has none. */
+bool wfs_peers_principal(
+	struct wfs_peers *peers, uid_t uid, char ret_principal[static WFS_GRANT_NAME_MAX + 1]);

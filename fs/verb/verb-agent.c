@@ -54,6 +54,11 @@ int wfs_verb_step(struct wfs_call *call)
 	return wfs_verb_drive(call, WFS_DRIVE_STEP, wfs_verb_driven);
 }
 
+int wfs_verb_step_again(struct wfs_call *call)
+{
+	return wfs_verb_drive(call, WFS_DRIVE_AGAIN, wfs_verb_driven);
+}
+
 void wfs_call_abandon(struct wfs_call *call)
 {
 	struct wfs_driver *const driver = driver_of(call);
@@ -90,6 +95,11 @@ int wfs_verb_order(struct wfs_call *call,
 int wfs_verb_cancel(struct wfs_call *call)
 {
 	return wfs_verb_order(call, wfs_session_cancel);
+}
+
+int wfs_verb_wake(struct wfs_call *call)
+{
+	return wfs_verb_order(call, wfs_session_wake);
 }
 
 int wfs_verb_approve(struct wfs_call *call)

@@ -9,12 +9,10 @@
 static int blob_asked_for(struct wfs_call *call, struct wfs_view *ret_view,
 	struct wfs_blob *ret_blob, struct wfs_blob_listing *ret_listing)
 {
-	const char *text;
+	const char *const text = wfs_verb_text(call, "hash_hex");
 	struct wfs_hash hash;
-	int r = wfs_json_get_string(call->payload, "hash_hex", &text, &call->error);
+	int r = wfs_hash_parse(text, strlen(text), &hash, &call->error);
 
-	if (!r)
-		r = wfs_hash_parse(text, strlen(text), &hash, &call->error);
 	if (!r)
 		r = wfs_verb_view(call, NULL, ret_view);
 	if (!r)

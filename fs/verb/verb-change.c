@@ -14,7 +14,9 @@ static void event_answered(struct wfs_request *request)
 	if (r) {
 		call->error = request->error;
 	} else {
-		call->result = json_pack("{s:[I]}", "seqs", (json_int_t)request->seq);
+		call->result = request->seq == UINT64_MAX
+			? json_pack("{s:b, s:[]}", "seen", 1, "seqs")
+			: json_pack("{s:[I]}", "seqs", (json_int_t)request->seq);
 		r = call->result ? 0 : -ENOMEM;
 	}
 	wfs_verb_finish(call, r);
@@ -23,13 +25,13 @@ static void event_answered(struct wfs_request *request)
 int wfs_verb_send_event(struct wfs_call *call)
 {
 	struct wfs_request *const request = &call->request;
-	int r = wfs_json_get_string(call->payload, "schema", &request->event.schema, &call->error);
+	int r;
 
-	if (r)
-		return r;
+	request->event.schema = wfs_verb_text(call, "schema");
 	request->kind = WFS_REQUEST_EVENT;
 	request->event.value = json_object_get(call->payload, "value");
 	request->event.key = json_object_get(call->payload, "key");
+	request->event.dedup = wfs_verb_text(call, "dedup");
 	request->done = event_answered;
 	request->context = call;
 	r = wfs_session_submit(call->session, request);
@@ -120,9 +122,6 @@ int wfs_verb_invoke(struct wfs_call *call)
 	struct wfs_request *const request = &call->request;
 	json_t *const action = json_object_get(call->payload, "action");
 
-	if (!json_is_object(action))
-		return wfs_error_set(
-			&call->error, WFS_E_INVALID_ARGUMENT, "'action': expected an object");
 	/* An action without an `action_type` invokes an artifact. */
 	if (!json_object_get(action, "action_type") &&
 		json_object_set_new(action, "action_type", json_string("invoke_artifact")) < 0)

@@ -33,14 +33,12 @@ static int set_result(struct wfs_call *call, const struct wfs_quarantine_row *ro
 
 int wfs_verb_code(struct wfs_call *call)
 {
-	const char *lift = NULL;
+	const char *const lift = wfs_verb_text(call, "lift");
 	struct wfs_hash code;
 	struct wfs_quarantine_row *rows = NULL;
 	size_t count = 0;
-	int r = wfs_verb_text(call, "lift", &lift);
+	int r = lift ? wfs_hash_parse(lift, strlen(lift), &code, &call->error) : 0;
 
-	if (!r && lift)
-		r = wfs_hash_parse(lift, strlen(lift), &code, &call->error);
 	if (!r)
 		r = wfs_session_code(
 			call->session, lift ? &code : NULL, &rows, &count, &call->error);

@@ -24,12 +24,11 @@ static int require_host(struct wfs_call *call, const char *verb)
 /* The member `dir`: absolute, because the client's working directory is not the owner's. */
 static int directory_asked_for(struct wfs_call *call, const char **ret_directory)
 {
-	int r = wfs_json_get_string(call->payload, "dir", ret_directory, &call->error);
-
-	if (!r && **ret_directory != '/')
-		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-			"'dir': expected an absolute path, got '%.200s'", *ret_directory);
-	return r;
+	*ret_directory = wfs_verb_text(call, "dir");
+	return **ret_directory == '/'
+		? 0
+		: wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			  "'dir': expected an absolute path, got '%.200s'", *ret_directory);
 }
 
 static int empty_result(struct wfs_call *call)
@@ -67,24 +66,21 @@ static int read_ids(struct wfs_call *call, struct wfs_mount_options *mount)
 
 static int read_mount(struct wfs_call *call, struct wfs_mount_options *mount)
 {
+	const char *const as = wfs_verb_text(call, "as");
 	int r = directory_asked_for(call, &mount->directory);
 
-	if (!r)
-		r = wfs_json_get_string(call->payload, "ctl", &mount->ctl, &call->error);
+	mount->ctl = wfs_verb_text(call, "ctl");
+	if (as)
+		mount->principal = as;
+	mount->allow_other = wfs_verb_flag(call, "allow_other");
+	mount->act = wfs_verb_flag(call, "act");
+	mount->nest_ctl = wfs_verb_flag(call, "nest_ctl");
 	if (!r && (*mount->ctl != '/' || strlen(mount->ctl) >= PATH_MAX))
 		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"'ctl': expected the absolute path of the control files, got '%.200s'",
 			mount->ctl);
 	if (!r)
-		r = wfs_verb_text(call, "as", &mount->principal);
-	if (!r)
 		r = check_act_as(call, mount->principal);
-	if (!r)
-		r = wfs_verb_flag(call, "allow_other", &mount->allow_other);
-	if (!r)
-		r = wfs_verb_flag(call, "act", &mount->act);
-	if (!r)
-		r = wfs_verb_flag(call, "nest_ctl", &mount->nest_ctl);
 	return r ? r : read_ids(call, mount);
 }
 
@@ -182,9 +178,10 @@ int wfs_verb_status(struct wfs_call *call)
 	if (r)
 		return r;
 	manifest = wfs_authority_manifest(authority);
-	call->result = json_pack("{s:I, s:I, s:[], s:s, s:s, s:s}", "first_height",
-		(json_int_t)figures.world.first_height, "height", (json_int_t)view.height, "mounts",
-		"name", wfs_manifest_name(manifest), "version", WFS_VERSION, "world",
+	call->result = json_pack("{s:I, s:i, s:I, s:[], s:s, s:i, s:s, s:s}", "first_height",
+		(json_int_t)figures.world.first_height, "fold_version", figures.world.fold_version,
+		"height", (json_int_t)view.height, "mounts", "name", wfs_manifest_name(manifest),
+		"store_format", figures.world.store_format, "version", WFS_VERSION, "world",
 		wfs_authority_directory(authority));
 	r = call->result ? 0 : -ENOMEM;
 	if (!r && figures.whole)

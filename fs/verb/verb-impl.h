@@ -2,14 +2,15 @@
 /*
  * Private to fs/verb/: the handlers of verbs, and functions that they share.
  *
- * Before a handler is called, the payload was checked for unknown and missing members, and the call
- * was judged by the effect in the verb's row. The handler sets call->result. If it opens its view
+ * Before a handler is called, the payload was checked by its form, and the call was judged by the
+ * effect in the verb's row. The handler sets call->result. If it opens its view
  * with wfs_verb_view(), that sets call->meta, which becomes the member `meta` of the result.
  * Results of changes (seqs, hash) have no meta, because tens of thousands of them are answered in a
  * second. Errors have meta, unless the caller may query nothing.
  */
 #pragma once
 
+#include "fs/verb/order.h"
 #include "fs/verb/verb.h"
 
 struct wfs_view;
@@ -31,19 +32,47 @@ enum { WFS_VERB_PENDING = 1 };
 /* A handler. Return: 0 (call->result is set), WFS_VERB_PENDING, or -errno. */
 typedef int wfs_verb_handler(struct wfs_call *call);
 wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cells,
-	wfs_verb_journal_head, wfs_verb_journal_read, wfs_verb_turns, wfs_verb_query,
+	wfs_verb_journal_head, wfs_verb_journal_read, wfs_verb_turns, wfs_verb_timers,
+	wfs_verb_intents, wfs_verb_intent_resolve, wfs_verb_tool, wfs_verb_tools, wfs_verb_query,
 	wfs_verb_blob_get, wfs_verb_blob_stat, wfs_verb_put_blob, wfs_verb_invoke,
-	wfs_verb_send_event, wfs_verb_step, wfs_verb_chat, wfs_verb_plans, wfs_verb_plan_status,
-	wfs_verb_plan_resume, wfs_verb_plan_cancel, wfs_verb_plan_import, wfs_verb_cancel,
-	wfs_verb_approve, wfs_verb_grant, wfs_verb_revoke, wfs_verb_principal, wfs_verb_apply,
-	wfs_verb_snapshot, wfs_verb_gc, wfs_verb_code, wfs_verb_mount, wfs_verb_umount,
-	wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown, wfs_verb_fs_list, wfs_verb_fs_stat,
-	wfs_verb_fs_read;
+	wfs_verb_send_event, wfs_verb_step, wfs_verb_step_again, wfs_verb_chat, wfs_verb_plans,
+	wfs_verb_plan_status, wfs_verb_plan_resume, wfs_verb_plan_cancel, wfs_verb_plan_import,
+	wfs_verb_cancel, wfs_verb_wake, wfs_verb_approve, wfs_verb_grant, wfs_verb_revoke,
+	wfs_verb_principal, wfs_verb_apply, wfs_verb_snapshot, wfs_verb_gc, wfs_verb_code,
+	wfs_verb_mount, wfs_verb_umount, wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown,
+	wfs_verb_fs_list, wfs_verb_fs_stat, wfs_verb_fs_read;
+
+/* In the effect column: the session judges each part of the tree as it is read, or the action. */
+enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
+
+/* One row of the table of verbs; static lifetime. */
+struct verb {
+	const char *name;
+	wfs_verb_handler *handler;
+	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
+	bool slow;
+	enum wfs_order_kind order;
+	const char *help; /* what it does; NULL, here and below: as the effect has it */
+	const struct wfs_form *params;
+	const struct wfs_form *answer;
+};
+
+extern const struct verb verb_table[];
+extern const size_t verb_count;
+
+/** verb_help() - Return: what a verb does; static. */
+const char *verb_help(const struct verb *verb);
+
+/** verb_params() - Return: the form of a verb's payload, of the kind record; static. */
+const struct wfs_form *verb_params(const struct verb *verb);
+
+/** verb_answer() - Return: the form of a verb's result; static. */
+const struct wfs_form *verb_answer(const struct verb *verb);
 
 /** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters (WFS_DRIVES in
  *  caps/drive.h has those of each)
  *  @done: called with &call->drive when the driver has done @what, or has failed; must call
- *  wfs_verb_driven() last
+ *  wfs_verb_driven() last, or end the call itself
  *  Return: WFS_VERB_PENDING, or -errno with call->error (no driver: not_enabled), and @done is not
  *  called. */
 int wfs_verb_drive(
@@ -64,16 +93,14 @@ int wfs_verb_order(struct wfs_call *call,
  *  was. Return: 0, or -errno. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
-/** wfs_verb_text() - read the optional string member @name of the payload. @ret_text: borrowed; not
- *  changed if the member is absent. Return: 0, or -EINVAL with call->error. */
-int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text);
+/** wfs_verb_text() - get the text of the member @name of the payload; NULL if it is absent. */
+const char *wfs_verb_text(const struct wfs_call *call, const char *name);
 
-/** wfs_verb_flag() - read the optional boolean member @name of the payload; false if it is absent.
- *  Return: as wfs_verb_text(). */
-int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
+/** wfs_verb_flag() - is the member @name of the payload true? */
+bool wfs_verb_flag(const struct wfs_call *call, const char *name);
 
 /** wfs_verb_base64() - decode the optional base64 member @name of the payload, and append its bytes
- *  to @buffer. Return: as wfs_verb_text(), or -ENOMEM. */
+ *  to @buffer. Return: 0, -EINVAL with call->error, or -ENOMEM. */
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer);
 
 /** wfs_verb_limit() - read the member `limit` of the payload: 1 to @maximum, which is also the

@@ -67,10 +67,9 @@ static int list(struct wfs_call *call, const struct kind *kind)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct page page = {.kind = kind, .call = call, .view = &view};
-	int r = wfs_verb_text(call, kind->member, &page.wanted);
+	int r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page.limit);
 
-	if (!r)
-		r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page.limit);
+	page.wanted = wfs_verb_text(call, kind->member);
 	if (!r)
 		r = wfs_verb_cursor(call, &page.cursor);
 	if (!r)

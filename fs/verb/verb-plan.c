@@ -111,22 +111,18 @@ int wfs_verb_plan_cancel(struct wfs_call *call)
 int wfs_verb_plan_status(struct wfs_call *call)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	const char *plan_id = NULL;
-	const char *session_id = NULL;
-	int r = wfs_verb_text(call, "plan_id", &plan_id);
+	const char *const plan_id = wfs_verb_text(call, "plan_id");
+	const char *const session_id = wfs_verb_text(call, "session_id");
+	int r;
 
-	if (!r)
-		r = wfs_verb_text(call, "session_id", &session_id);
-	if (!r && !plan_id == !session_id)
+	if (!plan_id == !session_id)
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"expected one of 'plan_id' and 'session_id'");
+	r = wfs_verb_view(call, NULL, &view);
 	if (!r)
-		r = wfs_verb_view(call, NULL, &view);
-	if (r)
-		return r;
-	r = wfs_session_judge(call->session,
-		session_id ? WFS_EFFECT_PLAN_RUN : WFS_EFFECT_INTROSPECT_REDUCER_STATE,
-		&call->error);
+		r = wfs_session_judge(call->session,
+			session_id ? WFS_EFFECT_PLAN_RUN : WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+			&call->error);
 	if (r)
 		return r;
 	r = session_id

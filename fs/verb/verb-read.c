@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read the world: manifest, cells, journal. */
+#include <inttypes.h>
+
 #include "caps/session-query.h"
 #include "caps/session-read.h"
 #include "caps/unjudged.h"
@@ -123,22 +125,40 @@ static int read_turn(struct journal_page *page, const char *turn_id)
 	return r > 0 ? 0 : r;
 }
 
+/* A client that asks for record 0 gets the journal from its oldest record on. */
+static int check_from(struct journal_page *page)
+{
+	struct wfs_view_log log;
+	int r = wfs_unjudged_log(&page->view, WFS_LOG_NOW, &log);
+
+	if (r || page->seq >= log.first_seq)
+		return r;
+	if (page->seq > 0)
+		return wfs_error_set(&page->call->error, WFS_E_HEIGHT_UNAVAILABLE,
+			"record %" PRIu64 " was dropped, the first that is kept is %" PRIu64,
+			page->seq, log.first_seq);
+	page->seq = log.first_seq;
+	return 0;
+}
+
 static int journal_read(struct journal_page *page)
 {
 	struct wfs_call *const call = page->call;
-	const char *turn_id = NULL;
+	const char *const turn_id = wfs_verb_text(call, "turn");
 	int64_t from = 0;
 	int r = wfs_json_get_integer(call->payload, "from", 0, INT64_MAX, &from, &call->error);
 
 	if (!r)
 		r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page->limit);
 	if (!r)
-		r = wfs_verb_text(call, "turn", &turn_id);
-	if (!r)
 		r = wfs_verb_view(call, NULL, &page->view);
 	if (r)
 		return r;
 	page->seq = (uint64_t)from;
+	if (!turn_id)
+		r = check_from(page);
+	if (r)
+		return r;
 	page->records = json_array();
 	call->result = json_pack("{s:o}", "records", page->records);
 	if (!call->result)
@@ -163,11 +183,10 @@ int wfs_verb_journal_read(struct wfs_call *call)
 int wfs_verb_query(struct wfs_call *call)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	struct wfs_session_query query = {
-		.params = json_object_get(call->payload, "params"), .gone = &call->gone};
-	int r = wfs_json_get_string(call->payload, "query_type", &query.type, &call->error);
+	struct wfs_session_query query = {.type = wfs_verb_text(call, "query_type"),
+		.params = json_object_get(call->payload, "params"),
+		.gone = &call->gone};
+	int r = wfs_verb_view(call, NULL, &view);
 
-	if (!r)
-		r = wfs_verb_view(call, NULL, &view);
 	return r ? r : wfs_session_query(call->session, &view, &query, &call->result, &call->error);
 }

@@ -10,22 +10,14 @@
 #include "kernel/base/log.h"
 #include "kernel/base/permutation.h"
 
-int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text)
+const char *wfs_verb_text(const struct wfs_call *call, const char *name)
 {
-	if (!json_object_get(call->payload, name))
-		return 0;
-	return wfs_json_get_string(call->payload, name, ret_text, &call->error);
+	return json_string_value(json_object_get(call->payload, name));
 }
 
-int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag)
+bool wfs_verb_flag(const struct wfs_call *call, const char *name)
 {
-	const json_t *const value = json_object_get(call->payload, name);
-
-	if (value && !json_is_boolean(value))
-		return wfs_error_set(
-			&call->error, WFS_E_INVALID_ARGUMENT, "'%s': expected true or false", name);
-	*ret_flag = json_is_true(value);
-	return 0;
+	return json_is_true(json_object_get(call->payload, name));
 }
 
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer)
@@ -119,14 +111,25 @@ static void default_meta(struct wfs_call *call)
 	}
 }
 
+/* An answer that is not as the manual says is a defect of this program. */
+static int check_answer(struct wfs_call *call)
+{
+	struct wfs_error reason = {.code = WFS_OK};
+	const int r = call->answer ? wfs_form_check(call->answer, call->result, &reason) : 0;
+
+	return r == -EINVAL ? wfs_error_set(&call->error, WFS_E_INTERNAL_ERROR,
+				      "the answer is not as defined: %.300s", reason.message)
+			    : r;
+}
+
 void wfs_verb_finish(struct wfs_call *call, int r)
 {
 	struct wfs_host *const host = call->host;
 
 	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
 		r = -ENOMEM;
-	if (!r && call->gives_receipt)
-		r = wfs_effect_check_receipt(call->effect, call->result, &call->error);
+	if (!r)
+		r = check_answer(call);
 	if (r) {
 		json_decref(WFS_STEAL(call->result));
 		wfs_read_describe(&call->error, r);
@@ -134,15 +137,16 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	}
 	/* Without a host, this is a command, which shows the error to its user. */
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve damaged content: %s",
-			call->error.message);
+		wfs_log_for(wfs_session_principal(call->session), WFS_LOG_SOCKET, WFS_LOG_ERR,
+			"refused to serve damaged content: %s", call->error.message);
 	/* The damage may be in a cell that the principal may not see, and the message would name
 	 * it. */
 	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
 		(void)wfs_error_set(
 			&call->error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
 	if (r == -EACCES && host)
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
+		wfs_log_for(wfs_session_principal(call->session), WFS_LOG_SOCKET, WFS_LOG_INFO,
+			"refused: %s", call->error.message);
 	call->status = r;
 	call->done(call);
 	/* The owner ends, because it cannot read or store any more; a new one begins from the

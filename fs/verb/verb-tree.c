@@ -14,11 +14,11 @@ struct place {
 	struct wfs_attr attr;
 };
 
-/* Must the path be read in the live tree? True for `at/…` and for the root: only this tree has
- * `at`. */
+/* Must the path be read in the live tree? True for `at/…`, `tools/…` and for the root: only this
+ * tree has `at` and `tools`. */
 static bool wants_live_tree(const char *path)
 {
-	return !*wfs_tree_path_first(path) || wfs_tree_path_names_height(path);
+	return !*wfs_tree_path_first(path) || wfs_tree_path_is_live(path);
 }
 
 static int tree_error(struct wfs_call *call, int r, const char *path)
@@ -77,14 +77,11 @@ static int place_asked_for(struct wfs_call *call, struct place *ret_place)
 {
 	struct place place = {.tree = {.session = call->session, .refusal = &call->error}};
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	const char *at = NULL;
+	const char *const at = wfs_verb_text(call, "at");
 	uint64_t height;
-	int r = wfs_json_get_string(call->payload, "path", &place.path, &call->error);
+	int r = wfs_verb_view(call, at, &view);
 
-	if (!r)
-		r = wfs_verb_text(call, "at", &at);
-	if (!r)
-		r = wfs_verb_view(call, at, &view);
+	place.path = wfs_verb_text(call, "path");
 	if (r)
 		return r;
 	height = !at && wants_live_tree(place.path) ? WFS_HEIGHT_HEAD : view.height;

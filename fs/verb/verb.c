@@ -1,93 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of verbs, and its dispatcher: finds a verb, checks its payload, judges and runs it. */
+/* The dispatcher of verbs: finds a verb, checks its payload, judges and runs it. */
 #include "fs/verb/verb.h"
 
 #include <string.h>
 
+#include "caps/session-tools.h"
 #include "caps/session.h"
 #include "fs/tree/tree.h"
 #include "fs/verb/order.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
-/* In the effect column: the session judges each part of the tree as it is read, or the action. */
-enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
-
-/* One row of the table; static lifetime. */
-struct verb {
-	const char *name;
-	wfs_verb_handler *handler;
-	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
-	bool slow;
-	enum wfs_order_kind order;
-	const char *members; /* NULL: those of the effect, and it gives the effect's receipt */
-};
-
-/* The members column of a verb that takes what its effect takes and gives the effect's receipt:
- * both are checked. */
-#define AS_EFFECT NULL
-
-/*
- * Members of the payload: `?` marks an optional one. Slow: takes long enough to hold up other
- * verbs, wants a thread that may wait. Order: WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a
- * query is a read.
- */
-#define VERB(handler_, name_, effect_, slow_, order_, members_)                            \
-	{                                                                                  \
-		(name_), wfs_verb_##handler_, (int)(effect_), (slow_), WFS_ORDER_##order_, \
-			(members_)                                                         \
-	}
-
-static const struct verb verbs[] = {
-	VERB(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, READ,
-		AS_EFFECT),
-	VERB(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false, READ,
-		AS_EFFECT),
-	VERB(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false, READ, AS_EFFECT),
-	VERB(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false, READ,
-		AS_EFFECT),
-	VERB(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, READ, AS_EFFECT),
-	VERB(turns, "turns", WFS_EFFECT_PER_READ, false, READ, "agent? cursor? limit?"),
-	VERB(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, true, READ, "query_type params?"),
-	VERB(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, READ, AS_EFFECT),
-	VERB(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, READ, "hash_hex"),
-	VERB(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, CHANGE, AS_EFFECT),
-	VERB(invoke, "invoke", WFS_EFFECT_PER_READ, false, CHANGE, "action"),
-	VERB(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, CHANGE, AS_EFFECT),
-	VERB(step, "step", WFS_EFFECT_AGENT_STEP, false, TURN, AS_EFFECT),
-	VERB(chat, "chat", WFS_EFFECT_PLAN_RUN, false, TURN,
-		"batch_size? max_concurrency? message? plan_id? session_id? wait?"),
-	VERB(plans, "plans", WFS_EFFECT_PER_READ, false, READ, "cursor? limit? session_id?"),
-	VERB(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, READ, "plan_id? session_id?"),
-	VERB(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN,
-		"plan_id retry_failed? wait?"),
-	VERB(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "plan_id"),
-	VERB(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,
-		"batch_size? blob max_concurrency? rerun? resume? session_id?"),
-	VERB(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, AT_ONCE, AS_EFFECT),
-	VERB(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, AT_ONCE, AS_EFFECT),
-	VERB(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, RIGHTS, AS_EFFECT),
-	VERB(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, RIGHTS, AS_EFFECT),
-	VERB(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, RIGHTS, AS_EFFECT),
-	VERB(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WORLD, AS_EFFECT),
-	VERB(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WORLD, AS_EFFECT),
-	VERB(gc, "gc", WFS_EFFECT_WORLD_GC, true, WORLD, AS_EFFECT),
-	VERB(code, "code", WFS_EFFECT_WORLD_CODE, true, WORLD, AS_EFFECT),
-	VERB(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, AS_EFFECT),
-	VERB(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, "dir"),
-	VERB(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, AS_EFFECT),
-	VERB(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ, ""),
-	VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),
-	VERB(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, READ, "path at? cursor? limit?"),
-	VERB(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, READ, "path at?"),
-	VERB(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, READ, "path at? offset? limit?"),
-};
-
 static const struct verb *verb_find(const char *name)
 {
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
-		if (strcmp(verbs[i].name, name) == 0)
-			return &verbs[i];
+	for (size_t i = 0; i < verb_count; i++)
+		if (strcmp(verb_table[i].name, name) == 0)
+			return &verb_table[i];
 	return NULL;
 }
 
@@ -144,7 +72,8 @@ bool wfs_verb_drives(const char *verb)
 	const struct verb *const found = verb_find(verb);
 
 	return found &&
-		(found->effect == WFS_EFFECT_AGENT_STEP || found->effect == WFS_EFFECT_PLAN_RUN);
+		(found->order == WFS_ORDER_TURN || found->effect == WFS_EFFECT_TOOL_OUTSIDE ||
+			found->handler == wfs_verb_tools);
 }
 
 bool wfs_verb_interruptible(const char *verb)
@@ -156,28 +85,19 @@ static int refuse_verb(struct wfs_call *call, const char *name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
-		wfs_buffer_printf(&names, " %s", verbs[i].name);
+	for (size_t i = 0; i < verb_count; i++)
+		wfs_buffer_printf(&names, " %s", verb_table[i].name);
 	return wfs_error_set(&call->error, WFS_E_UNKNOWN_METHOD, "no verb '%.60s' (there are:%s)",
 		name, wfs_buffer_text(&names));
 }
 
-/* Checks the payload for unknown and missing members, and types of members that the effect
- * defines. */
 static int check_payload(const struct verb *verb, struct wfs_call *call)
 {
-	const struct wfs_form *form;
-
 	if (!json_is_object(call->payload))
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"the payload of '%s' is not an object", verb->name);
-	if (verb->members) {
-		wfs_json_drop_nulls(call->payload, verb->members);
-		return wfs_json_members(call->payload, verb->name, verb->members, &call->error);
-	}
-	form = wfs_effect_params((enum wfs_effect)verb->effect);
-	wfs_form_drop_nulls(form, call->payload);
-	return wfs_form_read(form, verb->name, call->payload, NULL, &call->error);
+	wfs_form_drop_nulls(verb_params(verb), call->payload);
+	return wfs_form_read(verb_params(verb), verb->name, call->payload, NULL, &call->error);
 }
 
 /* Ends the call after its refusal was recorded. */
@@ -198,6 +118,9 @@ static int judge(struct wfs_call *call, enum wfs_effect effect)
 	if (effect == WFS_EFFECT_WORLD_GRANT || effect == WFS_EFFECT_WORLD_REVOKE)
 		/* judged later: a principal that delegates a grant need not be an administrator */
 		return 0;
+	if (effect == WFS_EFFECT_TOOL_OUTSIDE &&
+		wfs_session_lists_tools(call->session, &call->error) == 0)
+		return 0; /* judged later, with what the server says of the tool */
 	if (!wfs_effect_acts(effect))
 		return wfs_session_judge(call->session, effect, &call->error);
 	request->done = refusal_recorded;
@@ -222,7 +145,7 @@ static int run(struct wfs_call *call, const char *name)
 	if (!call->payload)
 		return -ENOMEM;
 	call->effect = (enum wfs_effect)verb->effect;
-	call->gives_receipt = !verb->members;
+	call->answer = verb_answer(verb);
 	r = check_payload(verb, call);
 	/* A tool call that has begun something was judged before. */
 	if (!r && verb->effect < WFS_EFFECT_COUNT && !call->called_by.began)

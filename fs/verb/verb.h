@@ -5,7 +5,7 @@
  * The control socket, the control files, and the command line without an owner all start calls
  * here, so a request means the same wherever it comes from. A call is one run of a verb: it reads
  * its payload, asks the session, and gives a result document, or an error with meta.
- * Source: worldfs(1).
+ * Source: worldfs-control(5), whose list of verbs is made from the table in fs/verb/verb-table.c.
  */
 #pragma once
 
@@ -85,9 +85,9 @@ struct wfs_call {
 
 	/* the caller has no principal: errors say nothing about the world */
 	bool stranger;
-	bool gives_receipt;     /* private: the result is the receipt of `effect` */
-	enum wfs_effect effect; /* private */
-	atomic_bool gone;       /* the caller has gone: a request that is not begun is dropped */
+	const struct wfs_form *answer; /* private: of the result; NULL: not known */
+	enum wfs_effect effect;        /* private */
+	atomic_bool gone; /* the caller has gone: a request that is not begun is dropped */
 	struct wfs_request request; /* private to verbs that change something */
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
@@ -100,7 +100,8 @@ void wfs_call_start(struct wfs_call *call, const char *verb);
  *  `done` is still called. May be called while `done` runs, but not after it has returned. */
 void wfs_call_abandon(struct wfs_call *call);
 
-/** wfs_verb_drives() - does this verb make agents or plans run, so that it needs a driver? */
+/** wfs_verb_drives() - does this verb make agents or plans run, or ask outside servers, so
+ *  that it needs a driver? */
 bool wfs_verb_drives(const char *verb);
 
 /** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has

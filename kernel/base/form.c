@@ -30,6 +30,18 @@ static int refuse(const char *name, const char *expected, struct wfs_error *erro
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", name, expected);
 }
 
+bool wfs_form_has_word(const struct wfs_form *form, const char *text)
+{
+	const size_t size = strcspn(text, " ");
+
+	for (const char *word = form->words; word; word = strchr(word, ' ')) {
+		word += *word == ' ';
+		if (strncmp(word, text, size) == 0 && (word[size] == ' ' || !word[size]))
+			return !text[size];
+	}
+	return !form->words;
+}
+
 static int check_list(const struct wfs_field *field, const json_t *list, struct wfs_error *error)
 {
 	size_t i;
@@ -58,9 +70,13 @@ static int read_value(const struct wfs_field *field, const json_t *object, const
 	switch (form->kind) { /* the getters of json.h say what is wrong */
 	case WFS_FORM_TEXT:
 		*(const char **)place = text;
-		return text && strlen(text) == json_string_length(value)
+		if (!text || strlen(text) != json_string_length(value))
+			return wfs_json_get_string(object, field->name, place, error);
+		return !form->words || wfs_form_has_word(form, text)
 			? 0
-			: wfs_json_get_string(object, field->name, place, error);
+			: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				  "'%s': expected one of: %s, got '%.60s'", field->name,
+				  form->words, text);
 	case WFS_FORM_HASH:
 		r = wfs_json_get_string(object, field->name, place, error);
 		return r ? r : wfs_hash_parse(text, strlen(text), &hash, error);
@@ -257,7 +273,8 @@ void wfs_form_append(const struct wfs_form *form, const void *value, struct wfs_
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object)
 {
 	for (const struct wfs_field *field = form->fields; field->name; field++)
-		if (field->optional && field->form->kind != WFS_FORM_VALUE &&
+		if (field->optional &&
+			(field->form->kind != WFS_FORM_VALUE || field->optional == WFS_NULLABLE) &&
 			json_is_null(json_object_get(object, field->name)))
 			(void)json_object_del(object, field->name);
 }

@@ -3,8 +3,8 @@
  * Forms: static tables of what a JSON value may be.
  *
  * From a form come the check of an object, with messages that name the member; the struct that the
- * object is read into; and a JSON Schema. A field that is optional may be absent; null is a value
- * only where the field says so.
+ * object is read into; a JSON Schema; and parts of the manual. A field that is optional may be
+ * absent; null is a value only where the field says so.
  * Thread: any; forms are immutable.
  */
 #pragma once
@@ -27,7 +27,8 @@ enum wfs_form_kind {
 	WFS_FORM_HASH_BYTES, /* the text of a hash, too (struct wfs_hash, zeros) */
 	WFS_FORM_LIST,       /* of `of` (const json_t *, NULL), and so are all that follow */
 	WFS_FORM_RECORD,     /* an object with the members `fields` */
-	WFS_FORM_OBJECT,     /* an object whose form is defined elsewhere, under the name `ref` */
+	WFS_FORM_OBJECT,     /* an object whose form is defined elsewhere, under the name `ref`; or
+			      * one with members of any names, which all have the form `of` */
 	WFS_FORM_VALUE,      /* any value; its form is defined under the name `ref` */
 };
 
@@ -48,13 +49,14 @@ struct wfs_field {
 /* What one value may be. Plain value with static lifetime. */
 struct wfs_form {
 	enum wfs_form_kind kind;
-	int64_t min, max;               /* of an integer */
-	const char *ref;                /* of an object or a value: name of its form, or NULL */
-	const char *comment;            /* for people; may be NULL */
+	int64_t min, max;    /* of an integer */
+	const char *ref;     /* of an object or a value: name of its form, or NULL */
+	const char *comment; /* for people; may be NULL; of a record: what its members are */
+	const char *words;   /* of a text: all that it may be, separated by spaces; NULL: any */
 	const struct wfs_form *of;      /* of a list: the form of its items */
 	const struct wfs_field *fields; /* the last has no name; they are read in this order */
 	const char *members; /* of a record, see wfs_json_members(); NULL: `fields` has all */
-	/* Checks what kind and bounds cannot say; may be NULL. @name: of the member
+	/* Checks what kind and bounds cannot say; may be NULL. @name: of the member, or its place
 	 * @value: of this kind. Return: 0, -EINVAL, … with @error filled. */
 	int (*then)(const char *name, const json_t *value, struct wfs_error *error);
 	/* Makes the rest of the JSON Schema: what is in an object or a list, or the allowed texts;
@@ -96,6 +98,9 @@ extern const struct wfs_form wfs_form_value;
  *  consistency?`; `?`: optional. @form: of a record */
 void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
 
+/** wfs_form_has_word() - is @text, of the kind text, one that the form allows? */
+bool wfs_form_has_word(const struct wfs_form *form, const char *text);
+
 /** wfs_form_read() - check an object, and read its members into a struct
  *  Unknown and missing members are refused first, then each field in the order of the form. What is
  *  inside of a list of records or of an object is not looked at, except by `then`.
@@ -106,6 +111,11 @@ void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
  *  NULL or not an object), -ENOMEM, or what `then` returns. */
 int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
 	void *ret_struct, struct wfs_error *error);
+
+/** wfs_form_check() - check that @value, and each value inside of it, has the form
+ *  Return: 0, -EINVAL (schema_violation; the message says at which JSON pointer what was expected
+ *  and what came), -ENOMEM, or what `then` returns. */
+int wfs_form_check(const struct wfs_form *form, const json_t *value, struct wfs_error *error);
 
 /** wfs_form_write() - make the object from which wfs_form_read() reads a struct equal to *@value
  *  An optional member whose value is that of an absent one is left out; one that may be null is
@@ -120,12 +130,12 @@ json_t *wfs_form_write(const struct wfs_form *form, const void *value);
 void wfs_form_append(const struct wfs_form *form, const void *value, struct wfs_buffer *buffer);
 
 /** wfs_form_drop_nulls() - remove from @object the optional members that are null; not those whose
- *  field allows any value. @form: of a record */
+ *  field allows any value, null included. @form: of a record */
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object);
 
 /** wfs_form_schema() - make a JSON Schema (2020-12) for a form, with additionalProperties false
  *  The schema has nothing of a form that is defined elsewhere: it allows any object for
- *  WFS_FORM_OBJECT, and any value for WFS_FORM_VALUE.
+ *  WFS_FORM_OBJECT, and any value for WFS_FORM_VALUE. It also allows any text in place of `words`.
  *  @strict: for interfaces that need every member: optional ones are required, and may be null
  *  Return: new reference, NULL without memory. */
 json_t *wfs_form_schema(const struct wfs_form *form, bool strict);

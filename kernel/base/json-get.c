@@ -157,17 +157,6 @@ static bool member_known(const char *members, struct wfs_bytes key)
 	return false;
 }
 
-void wfs_json_drop_nulls(json_t *object, const char *members)
-{
-	const char *name;
-	bool optional;
-	size_t size;
-
-	while ((size = member_next(&members, &name, &optional)) > 0)
-		if (optional && json_is_null(json_object_getn(object, name, size)))
-			(void)json_object_deln(object, name, size);
-}
-
 int wfs_json_members(
 	const json_t *object, const char *what, const char *members, struct wfs_error *error)
 {

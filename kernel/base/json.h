@@ -96,6 +96,15 @@ int wfs_json_real_canonical(double value, int64_t *ret_integer);
  *  Return: below, equal to or above 0. */
 int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
+/** wfs_json_describe() - append a short description of a value to @buffer: `integer 5`, `array of
+ *  3 items`. @value: NULL gives `nothing` */
+void wfs_json_describe(const json_t *value, struct wfs_buffer *buffer);
+
+/** wfs_json_pointer_append() - append `/` and @name to @buffer, escaped as in a JSON pointer
+ *  Control characters are escaped as in a JSON string (RFC 6901 section 5), so that a message stays
+ *  one line. */
+void wfs_json_pointer_append(struct wfs_buffer *buffer, const char *name);
+
 /*
  * Reading members of a request. Functions that return int return 0, or -EINVAL with @error filled
  * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member, or
@@ -121,10 +130,6 @@ int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum
 /** wfs_json_only() - check that @object has only members that are in the list @names, which ends
  *  with NULL. Return: 0, or -EINVAL. */
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
-
-/** wfs_json_drop_nulls() - remove null members of @object that are optional by @members, as for
- *  wfs_json_members(). */
-void wfs_json_drop_nulls(json_t *object, const char *members);
 
 /** wfs_json_members() - check that @object has only known members, and all required ones
  *  @what: name of what takes the members, for messages

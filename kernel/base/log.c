@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +37,9 @@ static _Atomic int area_levels[] = {
 	WFS_LOG_AREAS(AREA_LEVEL)
 #undef AREA_LEVEL
 };
+
+/* Written at start-up, read by every thread. */
+static wfs_log_sink *line_sink;
 
 /* Finds the name that equals the @size bytes at @text. Return: its index, or -1. */
 static int name_find(const char *const *names, size_t count, const char *text, size_t size)
@@ -111,11 +113,16 @@ static void write_line(const char *line, size_t size)
 	}
 }
 
-void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
+void wfs_log_divert(wfs_log_sink *sink)
+{
+	line_sink = sink;
+}
+
+__attribute__((format(printf, 4, 0))) static void log_line(const char *principal,
+	enum wfs_log_area area, enum wfs_log_level level, const char *format, va_list arguments)
 {
 	const int saved_errno = errno;
 	char line[LINE_SIZE];
-	va_list arguments;
 	size_t size = 0;
 	int part = 0;
 
@@ -124,9 +131,8 @@ void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *forma
 
 	size = (size_t)snprintf(
 		line, sizeof(line), "%s %s: ", level_names[level], area_names[area]);
-	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): each caller has started it */
 	part = vsnprintf(line + size, sizeof(line) - size, format, arguments);
-	va_end(arguments);
 
 	if (part > 0)
 		size += (size_t)part;
@@ -134,6 +140,26 @@ void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *forma
 		size = wfs_utf8_cut(line, sizeof(line) - 1);
 	wfs_line_clean(line, size);
 	line[size++] = '\n';
-	write_line(line, size);
+	if (!line_sink || !line_sink(level, principal, line, size))
+		write_line(line, size);
 	errno = saved_errno;
+}
+
+void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(NULL, area, level, format, arguments);
+	va_end(arguments);
+}
+
+void wfs_log_for(const char *principal, enum wfs_log_area area, enum wfs_log_level level,
+	const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(principal, area, level, format, arguments);
+	va_end(arguments);
 }

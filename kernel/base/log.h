@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define WFS_LOG_AREAS(X)    \
 	X(BASE, "base")     \
@@ -44,3 +45,16 @@ bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level);
 
 void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** wfs_log_for() - do wfs_log() for what @principal asked for: a sink gets its id with the line. */
+void wfs_log_for(const char *principal, enum wfs_log_area area, enum wfs_log_level level,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Takes a line, newline included. @principal: NULL: not known. Return: false to have the line
+ * written on stderr as usual. */
+typedef bool wfs_log_sink(
+	enum wfs_log_level level, const char *principal, const char *line, size_t size);
+
+/** wfs_log_divert() - offer each line to @sink first; NULL: write all lines on stderr, the default
+ *  Thread: before other threads log. */
+void wfs_log_divert(wfs_log_sink *sink);

@@ -17,9 +17,10 @@
 
 enum { USER_FILE_MAX = 4 << 20 }; /* bytes of known.json or keys.json */
 
-#define UNTIL_THEN                                                                           \
-	"no model is asked, no other user is served, and unfinished turns and plans do not " \
-	"continue; "                                                                         \
+#define UNTIL_THEN                                                                     \
+	"no model is asked, no server of tools is used, no other user is served, and " \
+	"unfinished turns and plans do not "                                           \
+	"continue; "                                                                   \
 	"'worldfs trust' shows what it would do, and asks"
 
 /* --- the user's directories --- */

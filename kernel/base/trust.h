@@ -6,8 +6,8 @@
  * `$XDG_STATE_HOME/worldfs/known.json` lists the worlds that this user made, trusted or changed, by
  * device and inode of data.mdb, with the world's id, the hash of the host.json that was trusted (if
  * one was), and the transaction and head at the last close. A world that was neither made nor
- * trusted, or has another host.json, asks no model, resumes nothing that was under way and sends no
- * variable.
+ * trusted, or has another host.json, asks no model, runs no command, resumes nothing that was under
+ * way and sends no variable.
  *
  * A crafted page of data.mdb can harm the process that reads it. If the store's last transaction is
  * not the one with which this user closed the store, all pages are checked before the first row is

@@ -2,11 +2,13 @@
 /* Opens files in a directory that is not trusted. */
 #include "kernel/base/world-file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kernel/base/cleanup.h"
 
@@ -134,4 +136,35 @@ int wfs_beneath_open(int directory_fd, const char *path, int flags)
 	if (fd < 0 || (!(flags & O_DIRECTORY) && fstat(fd, &st)))
 		return -errno;
 	return !(flags & O_DIRECTORY) && !S_ISREG(st.st_mode) ? -EINVAL : WFS_STEAL_FD(fd);
+}
+
+static void path_of(const char *directory, char ret_path[static PATH_MAX])
+{
+	snprintf(ret_path, PATH_MAX, "%s/" WFS_TIMERS_PAUSED, directory);
+}
+
+int wfs_timers_pause(const char *directory, struct wfs_error *error)
+{
+	WFS_AUTO_FD int fd =
+		wfs_world_file_open(directory, WFS_TIMERS_PAUSED, O_WRONLY | O_CREAT, error);
+
+	return fd < 0 ? fd : 0;
+}
+
+bool wfs_timers_paused(const char *directory)
+{
+	char path[PATH_MAX];
+
+	path_of(directory, path);
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int wfs_timers_resume(const char *directory, struct wfs_error *error)
+{
+	char path[PATH_MAX];
+
+	path_of(directory, path);
+	if (unlink(path) == 0 || errno == ENOENT)
+		return 0;
+	return wfs_error_from_errno(error, -errno, "remove '%s'", path);
 }

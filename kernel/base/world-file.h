@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "kernel/base/error.h"
@@ -35,6 +36,21 @@ int wfs_world_directory_check(int directory_fd, const char *directory, struct wf
  *  for messages. Return: as that function. */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
+
+/*
+ * A file in a world's directory says that the timers of the world do not fire: a restored world is
+ * a copy, and the original may be at work. The user lets them fire with `worldfs trust`.
+ */
+#define WFS_TIMERS_PAUSED "timers-paused"
+
+/** wfs_timers_pause() - make that file in @directory. Return: 0, or -errno with @error. */
+int wfs_timers_pause(const char *directory, struct wfs_error *error);
+
+/** wfs_timers_paused() - does the file exist? */
+bool wfs_timers_paused(const char *directory);
+
+/** wfs_timers_resume() - remove the file, if it exists. Return: 0, or -errno with @error. */
+int wfs_timers_resume(const char *directory, struct wfs_error *error);
 
 /** wfs_file_kind_name() - Return: words for the kind of file that @mode says, for messages, e.g. "a
  *  symbolic link"; static. */

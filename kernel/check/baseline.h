@@ -2,10 +2,11 @@
 /*
  * Baselines: the record that gives a new world the cells of another one, without their history.
  *
- * A world has at most one, right after genesis. The journal does not have its cells: folding the
- * journal again takes them from a store or a copy, and compares them with the record's `changes`
- * and snapshot hash. A struct wfs_head is the end of a journal in a write transaction
- * (kernel/fold/head.h).
+ * A restored world has at most one, right after genesis. The journal does not have its cells:
+ * folding the journal again takes them from a store or a copy, and compares them with the record's
+ * `changes` and snapshot hash. A journal that was cut (kernel/copy/gc.h) begins with a baseline of
+ * the world's own cells, which says more: struct wfs_baseline_facts. A struct wfs_head is the end
+ * of a journal in a write transaction (kernel/fold/head.h).
  * Source: docs/decisions/0010-restore-without-history.md.
  */
 #pragma once
@@ -40,6 +41,33 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 /** wfs_baseline_parse() - read from a baseline record from which world its cells come. Return: 0,
  *  or -EINVAL (not a baseline record, or a malformed one). */
 int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseline *ret_baseline);
+
+/* What a baseline with which a journal begins says of its height. Plain value. */
+struct wfs_baseline_facts {
+	bool changed;             /* there are cells, and `changes` is set */
+	struct wfs_hash changes;  /* of the `changes` document of all cells */
+	struct wfs_hash snapshot; /* of the snapshot document */
+	struct wfs_hash versions; /* of `[[reducer,key_b64,height,time_ns],…]`, in the same order */
+	struct wfs_hash blobs;    /* of `[[hash,height,time_ns],…]` of listed blobs, by number */
+	struct wfs_hash manifest; /* in force */
+};
+
+/** wfs_baseline_facts() - compute what a baseline of the height of @view says; reads every cell
+ *  @view: as for wfs_baseline_changes(). Return: 0, or -errno. */
+int wfs_baseline_facts(
+	struct wfs_view *view, struct wfs_baseline_facts *ret_facts, struct wfs_error *error);
+
+/** wfs_baseline_differs() - compare a baseline with which a journal begins with what it must say
+ *  Return: NULL, or words for a message: what differs. */
+const char *wfs_baseline_differs(
+	const struct wfs_record_parsed *parsed, const struct wfs_baseline_facts *facts);
+
+/** wfs_baseline_cut() - write the line of the baseline that takes the place of record @seq
+ *  @view: of a height above @seq. @world_id: of the world. @facts: of height @seq + 1
+ *  @line: empty; gets the line, with its newline. @ret_genesis_ns: time of record 0
+ *  Return: 0, -ENOENT (no such record), -EIO, -ENOMEM. */
+int wfs_baseline_cut(struct wfs_view *view, uint64_t seq, const char *world_id,
+	const struct wfs_baseline_facts *facts, struct wfs_buffer *line, int64_t *ret_genesis_ns);
 
 /** wfs_baseline_changes() - compute the hash that the member `changes` of a baseline record must
  *  have, from the cells in @view

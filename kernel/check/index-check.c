@@ -122,7 +122,8 @@ static int check_row(void *context, const struct wfs_index_row *row)
 		check->last_id = row->cell_id;
 		if (!wfs_index_is_run(&row->set))
 			check->items++;
-		else if (row->cell_id < check->checker->height)
+		else if (row->cell_id < check->checker->height &&
+			row->cell_id >= check->checker->first_seq)
 			check->runs_records++;
 	}
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/formats.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/read/text.h"
@@ -159,6 +160,7 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	input->partial = !whole;
 	input->principal = parsed->record.principal;
 	input->at_ns = parsed->record.at_ns;
+	input->fired = wfs_fired_of(parsed->record.kind, &parsed->body);
 	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "fold a record");
@@ -194,8 +196,10 @@ static int fold_event(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	const struct wfs_body_event *const body = &parsed->body.event;
-	const struct wfs_fold_input input = {
-		.charge = body->grant, .schema = body->schema, .value = body->value};
+	const struct wfs_fold_input input = {.charge = body->grant,
+		.schema = body->schema,
+		.value = body->value,
+		.dedup = body->dedup};
 
 	if (!wfs_manifest_schema(manifest_in_force(refold), body->schema))
 		return wfs_refold_differs(
@@ -222,6 +226,8 @@ static int fold_genesis(
 	int r;
 
 	genesis.at_ns = parsed->record.at_ns;
+	genesis.store_format = parsed->body.genesis.store_format;
+	genesis.fold_version = parsed->body.genesis.fold_version;
 	genesis.cells = parsed->record.changed;
 	r = wfs_genesis_write(&refold->head, &genesis, refold->source->manifest);
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(refold->source->manifest); i++) {
@@ -266,6 +272,11 @@ static int fold_snapshot(
 
 	if (r || refold->differs)
 		return wfs_trace(r);
+	/* A cut of the journal appends this record, because no other one proves the baseline. */
+	if (refold->base_height > 0 && (uint64_t)body->height == refold->base_height &&
+		!wfs_hash_equal(&body->snapshot_hash, &refold->base_snapshot))
+		return wfs_refold_differs(refold, parsed->record.seq,
+			"has another hash than the baseline with which the journal begins");
 	return write_failed(
 		wfs_head_set_snapshot(&refold->head, &body->snapshot_hash, parsed->record.at_ns),
 		error);
@@ -414,6 +425,24 @@ static int fold_baseline(
 		error);
 }
 
+/* --- an epoch --- */
+
+/* Folds the record with which folding begins, because records before it were folded by another
+ * version. */
+static int fold_epoch(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_body_epoch *const body = &parsed->body.epoch;
+
+	if (body->fold_to != WFS_FOLD_VERSION)
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "brings another fold version than this one");
+	return write_failed(
+		wfs_head_append_epoch(&refold->head, (int)body->fold_from, parsed->record.at_ns,
+			wfs_manifest_hash(manifest_in_force(refold))),
+		error);
+}
+
 static int fold_record(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -430,6 +459,8 @@ static int fold_record(
 		return fold_genesis(refold, parsed, error);
 	case WFS_RECORD_BASELINE:
 		return fold_baseline(refold, parsed, error);
+	case WFS_RECORD_EPOCH:
+		return fold_epoch(refold, parsed, error);
 	case WFS_RECORD_EVENT:
 		return fold_event(refold, parsed, error);
 	case WFS_RECORD_ACTION:
@@ -539,7 +570,8 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	/* Records of these kinds are not written by a fold, which compares its lines. */
 	if (!r && !refold->differs &&
 		(parsed.record.kind == WFS_RECORD_GENESIS ||
-			parsed.record.kind == WFS_RECORD_BASELINE))
+			parsed.record.kind == WFS_RECORD_BASELINE ||
+			parsed.record.kind == WFS_RECORD_EPOCH))
 		r = compare_line(refold, from, error);
 	struct keeping keeping = {refold, &parsed, error};
 	if (!r && !refold->differs)

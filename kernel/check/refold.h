@@ -25,8 +25,8 @@ struct wfs_refold_cell {
 struct wfs_refold_source {
 	const char *name;                  /* of the journal, for problems */
 	struct wfs_manifest *manifest;     /* of genesis */
-	const struct wfs_genesis *genesis; /* of the world; at_ns and `cells` are ignored, as
-					    * the record has them */
+	const struct wfs_genesis *genesis; /* of the world: its id and entropy; the record has
+					    * the other members */
 	uint64_t height;                   /* number of records */
 	bool may_be_cut; /* the journal may end between the records of one request */
 	void *context;
@@ -97,11 +97,13 @@ struct wfs_refold {
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
-	bool differs;                /* a record is not what folding gives */
-	bool cut;                    /* the journal ended between the records of a request */
-	struct wfs_refold_lost lost; /* the first text that is lost */
-	size_t folded_bytes;         /* wfs_fold_bytes() of this batch */
-	struct wfs_runtime *runtime; /* of the manifest in force */
+	bool differs;                  /* a record is not what folding gives */
+	bool cut;                      /* the journal ended between the records of a request */
+	struct wfs_refold_lost lost;   /* the first text that is lost */
+	size_t folded_bytes;           /* wfs_fold_bytes() of this batch */
+	uint64_t base_height;          /* of the baseline of a cut; 0: there was none */
+	struct wfs_hash base_snapshot; /* its snapshot hash */
+	struct wfs_runtime *runtime;   /* of the manifest in force */
 	struct wfs_fold *fold;
 	struct wfs_head head;
 };

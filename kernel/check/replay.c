@@ -8,6 +8,8 @@
 #include "kernel/base/hash-text.h"
 #include "kernel/base/scratch.h"
 #include "kernel/check/refold.h"
+#include "kernel/check/seed.h"
+#include "kernel/check/verify.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/read/blob-read.h"
 #include "kernel/store/rows.h"
@@ -18,13 +20,17 @@ enum { LOOK_COUNT = 1024 }; /* cells between two calls of look() */
 
 struct replay {
 	struct wfs_world *world;
-	uint64_t first; /* the oldest height that the world keeps; it may rise during replay */
+	uint64_t start;    /* the height at which folding begins */
+	uint64_t next_vid; /* number of the first version after it */
+	uint64_t first;    /* the oldest height that the world keeps; it may rise during replay */
 	struct wfs_view
 		view; /* of the world, at the height of the start; renewed with every batch */
 	struct wfs_refold_source source;
 	struct wfs_refold refold;
+	struct wfs_journal_cut cut;    /* with which the journal begins */
+	struct wfs_hash base_snapshot; /* of the height of this cut */
 	struct wfs_manifest *newest;
-	struct wfs_manifest *manifest; /* of genesis */
+	struct wfs_manifest *manifest; /* of genesis, or in force at the cut */
 	struct wfs_genesis genesis;
 	struct wfs_scratch place;
 	struct wfs_store *scratch;
@@ -51,6 +57,11 @@ static int give_line(
 	struct replay *replay = context;
 	int r = wfs_view_record(&replay->view, seq, ret_line);
 
+	if (r == -ENOENT && seq < replay->source.height) {
+		(void)wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"record %" PRIu64 " was dropped during the replay: try again", seq);
+		return -ESTALE; /* -ENOENT would say that the journal ends here */
+	}
 	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "fold record %" PRIu64, seq) : r;
 }
 
@@ -347,6 +358,28 @@ static int make_scratch(struct replay *replay, struct wfs_error *error)
 	return wfs_trace(wfs_store_open(replay->place.path, &options, &replay->scratch, error));
 }
 
+/* Does folding begin with the baseline of a cut? */
+static bool begins_with_cut(const struct replay *replay)
+{
+	return replay->cut.count > 0 && replay->start == replay->cut.first_seq + 1;
+}
+
+/* Finds the manifest that was in force at replay->start. */
+static int find_manifest_at(struct replay *replay, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	int r = wfs_view_open(replay->world, replay->start, &view, error);
+
+	if (!r)
+		r = wfs_view_manifest(&view, &version);
+	if (!r)
+		r = wfs_version_read(wfs_world_store(replay->world), &version, &text, error);
+	return wfs_trace(
+		r ? r : wfs_apply_parse(wfs_buffer_bytes(&text), &replay->manifest, error));
+}
+
 /* Finds the manifest that record 0 names. */
 static int find_manifest(struct replay *replay, struct wfs_error *error)
 {
@@ -354,11 +387,13 @@ static int find_manifest(struct replay *replay, struct wfs_error *error)
 	struct wfs_genesis genesis;
 	struct wfs_hash hash;
 	struct wfs_bytes line;
-	int r = wfs_view_record(&replay->view, 0, &line);
+	int r = wfs_view_record(&replay->view, replay->cut.first_seq, &line);
 
 	if (!r)
 		r = wfs_record_parse(line, &parsed, NULL);
-	if (!r)
+	if (!r && wfs_record_is_cut(&parsed))
+		hash = parsed.body.baseline.manifest_hash;
+	else if (!r)
 		r = wfs_genesis_parse(&parsed, &genesis, &hash);
 	/* Folding will report what is wrong with the record. */
 	if (r == -EINVAL || r == -EIO || r == -ENOENT)
@@ -372,14 +407,54 @@ static int find_manifest(struct replay *replay, struct wfs_error *error)
 	return 0;
 }
 
+static int look_at_rows(void *context, uint64_t done, struct wfs_error *error)
+{
+	return look(context, "rows of the first height", done, 0, error);
+}
+
+/* Copies the state with which folding begins into the scratch store. If the journal begins with it,
+ * the baseline proves it. */
+static int copy_state(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
+{
+	const struct wfs_seed seed = {.view = &replay->view,
+		.scratch = replay->scratch,
+		.height = replay->start,
+		.manifest = replay->manifest,
+		.look = look_at_rows,
+		.context = replay};
+	struct wfs_journal_cut now;
+	int r = open_view(replay, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_journal_cut_get(replay->view.txn, &now);
+	if (!r && now.count != replay->cut.count)
+		r = wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"the journal was cut during the replay: try again");
+	if (!r)
+		r = wfs_seed(&seed, &replay->next_vid, error);
+	wfs_view_close(&replay->view);
+	if (r || !begins_with_cut(replay))
+		return wfs_trace(r);
+	replay->next_vid = replay->cut.next_vid;
+	return wfs_trace(wfs_seed_check(
+		replay->scratch, &replay->cut, problems, &replay->base_snapshot, error));
+}
+
 static int prepare(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
 {
 	int r = wfs_view_open(replay->world, WFS_HEIGHT_HEAD, &replay->view, error);
 
 	if (r)
 		return wfs_trace(r);
+	r = wfs_journal_cut_get(replay->view.txn, &replay->cut);
+	if (r)
+		return wfs_error_from_errno(error, r, "read where the journal was cut");
 	replay->newest = wfs_world_manifest(replay->world);
-	r = find_manifest(replay, error);
+	r = wfs_seed_find(&replay->view, &replay->cut, &replay->start, error);
+	if (!r)
+		r = replay->start && !begins_with_cut(replay) ? find_manifest_at(replay, error)
+							      : find_manifest(replay, error);
 	if (r)
 		return wfs_trace(r);
 	wfs_world_genesis(replay->world, &replay->genesis);
@@ -399,10 +474,20 @@ static int prepare(struct replay *replay, struct wfs_problems *problems, struct 
 	};
 	wfs_view_close(&replay->view);
 	r = make_scratch(replay, error);
-	if (r)
-		return wfs_trace(r);
-	return wfs_trace(wfs_refold_init(
-		&replay->refold, replay->scratch, &replay->source, problems, error));
+	if (!r && replay->start)
+		r = copy_state(replay, problems, error);
+	if (!r)
+		r = wfs_refold_init(
+			&replay->refold, replay->scratch, &replay->source, problems, error);
+	if (!r && replay->start) {
+		replay->refold.head.next_vid = replay->next_vid;
+		replay->compared_vid = replay->next_vid - 1;
+	}
+	if (!r && begins_with_cut(replay)) {
+		replay->refold.base_height = replay->start;
+		replay->refold.base_snapshot = replay->base_snapshot;
+	}
+	return wfs_trace(r);
 }
 
 static void replay_done(struct replay *replay)
@@ -423,6 +508,9 @@ int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	struct replay replay = {.world = world, .progress = progress, .context = context};
 	int r = prepare(&replay, problems, error);
 
+	/* What records left that are not folded is compared with their hashes. */
+	if (!r && replay.start && !begins_with_cut(&replay))
+		r = wfs_verify(world, problems, progress, context, error);
 	while (!r && replay.refold.head.height < replay.source.height && problems->count == 0) {
 		r = run_batch(&replay, error);
 		if (!r)

@@ -175,8 +175,10 @@ static int index_progress(void *context, uint64_t done)
 /* Checks the index in one view, because it shows the head. */
 int verify_index(struct verify *verify)
 {
-	const struct wfs_index_checker checker = {index_wrong, index_progress, verify,
+	struct wfs_index_checker checker = {index_wrong, index_progress, verify,
 		.height = verify->height, .runs_records = verify->runs_records};
+
+	(void)wfs_journal_own_first(verify->view.txn, &checker.first_seq);
 	int r = wfs_index_check(wfs_world_store(verify->world), verify->view.txn, &checker);
 
 	return r && r != -EINTR ? verify_failed(verify, r, "the index") : r;

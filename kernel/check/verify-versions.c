@@ -167,6 +167,11 @@ static void check_bytes(struct verify *verify, const struct wfs_version *version
  * their cells, up to the first height, go. */
 static bool is_cut_off(const struct verify *verify, const struct wfs_version *version)
 {
+	struct wfs_journal_cut cut;
+
+	if (wfs_journal_cut_get(verify->view.txn, &cut) == 0 && cut.count > 0 &&
+		version->height <= cut.first_seq + 1)
+		return cut.first_seq + 1 < verify_incomplete_height(verify) || !cut.settled;
 	return version->height == WFS_BASELINE_SEQ + 1 &&
 		version->height < verify_incomplete_height(verify) &&
 		wfs_cell_reducer(version->cell_id) != WFS_REDUCER_ID_KERNEL;

@@ -9,6 +9,7 @@
 #include "kernel/base/file.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/base/host-file.h"
+#include "kernel/base/host-form.h"
 #include "kernel/base/json.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/rows.h"
@@ -129,7 +130,7 @@ static int copy_named(struct backup *backup, const char *name)
 	return r ? wfs_error_from_errno(backup->error, r, "copy '%s/%s'", directory, name) : 0;
 }
 
-/* Copies host.json, and the scripts that it names; if it is damaged, no scripts. */
+/* Copies host.json, and the scripts that it names; if something in it is wrong, no scripts. */
 static int copy_host(struct backup *backup)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
@@ -137,7 +138,8 @@ static int copy_host(struct backup *backup)
 	json_t *entry;
 	int r = copy_named(backup, "host.json");
 
-	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL, NULL) < 0)
+	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL, NULL) < 0 ||
+		wfs_host_check(host, NULL) < 0)
 		return r;
 	json_object_foreach(json_object_get(host, "models"), model, entry) {
 		const char *const name = wfs_host_script(entry);

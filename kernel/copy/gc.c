@@ -6,10 +6,16 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/damage.h"
+#include "kernel/check/baseline.h"
+#include "kernel/copy/gc-raw.h"
+#include "kernel/copy/upgrade.h"
+#include "kernel/read/index.h"
 #include "kernel/read/record.h"
 #include "kernel/read/view.h"
 #include "kernel/store/row-name.h"
 #include "kernel/world/world.h"
+
+#define OLD_STORE_NS (INT64_C(30) * 24 * 3600 * 1000000000) /* how long upgrades' old stores stay */
 
 static int heights(
 	struct wfs_world *world, uint64_t *ret_first, uint64_t *ret_head, struct wfs_error *error)
@@ -41,6 +47,42 @@ static int find_baseline(struct wfs_world *world, bool *ret_baseline, struct wfs
 	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "read the journal") : 0;
 }
 
+/* Has another record caused record @seq? Return: 1, 0 (also if @seq is the height), -errno. */
+static int is_derived(struct wfs_view *view, uint64_t seq, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = wfs_view_record(view, seq, &line);
+
+	if (r == -ENOENT)
+		return 0;
+	if (!r)
+		r = wfs_record_parse(line, &parsed, NULL);
+	return r ? wfs_error_from_errno(error, r, "read record %" PRIu64, seq)
+		 : parsed.record.derived;
+}
+
+/* Finds the height nearest to @height at which no request is under way: an older one, but not one
+ * before @first. */
+static int find_boundary(
+	struct wfs_world *world, uint64_t first, uint64_t *height, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	uint64_t found = *height;
+	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return wfs_trace(r);
+	while ((r = is_derived(&view, found, error)) > 0 && found > first)
+		found--;
+	while (r > 0) {
+		found++;
+		r = is_derived(&view, found, error);
+	}
+	*height = found;
+	return wfs_trace(r);
+}
+
 int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
 	struct wfs_error *error)
 {
@@ -50,6 +92,13 @@ int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs
 
 	if (r)
 		return wfs_trace(r);
+	if (gc->raw_before > head)
+		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"height %" PRIu64 " is not reached yet, the head is %" PRIu64,
+			gc->raw_before, head);
+	gc->first_height = first;
+	if (gc->raw_only)
+		return 0;
 	if (number == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%s, got 0",
 			keep ? "expected the number of heights to keep, at least 1"
@@ -62,7 +111,7 @@ int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs
 			"height %" PRIu64 " is not reached yet, the head is %" PRIu64, height,
 			head);
 	gc->first_height = height > first ? height : first;
-	return 0;
+	return gc->journal ? find_boundary(world, first, &gc->first_height, error) : 0;
 }
 
 /* Has the kernel thread do a step. When this returns, the step is committed, and mounts were
@@ -113,6 +162,10 @@ static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *princ
 	gc->figures.cell_count += done.figures.cell_count;
 	gc->figures.file_count += done.figures.file_count;
 	gc->figures.file_bytes += done.figures.file_bytes;
+	gc->figures.record_count += done.figures.record_count;
+	gc->figures.record_bytes += done.figures.record_bytes;
+	gc->figures.raw_count += done.figures.raw_count;
+	gc->figures.raw_bytes += done.figures.raw_bytes;
 	return 0;
 }
 
@@ -260,25 +313,168 @@ static int drop_files(
 	return wfs_trace(r);
 }
 
-int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
-	uint64_t rows_max, struct wfs_error *error)
+/* Removes the blobs with what models were sent in old turns; their files become leftovers. */
+static int drop_raw(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
+{
+	struct gc_raw raw = {.hashes = NULL};
+	int r = gc_raw_find(world, gc->raw_before, &raw, error);
+
+	for (size_t i = 0; !r && i < raw.count; i += WFS_GC_STEP_FILES) {
+		struct wfs_gc_step step = {
+			.kind = WFS_GC_RAW,
+			.after_vid = raw.after_vid,
+			.files = raw.hashes + i,
+			.file_count = raw.count - i < WFS_GC_STEP_FILES ? raw.count - i
+									: WFS_GC_STEP_FILES,
+		};
+
+		r = do_step(world, gc, principal, &step, error);
+	}
+	gc_raw_done(&raw);
+	return wfs_trace(r);
+}
+
+/* --- the journal --- */
+
+static int read_cut(
+	struct wfs_world *world, struct wfs_journal_cut *ret_cut, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(wfs_world_store(world), &txn);
+
+	if (!r)
+		r = wfs_journal_cut_get(txn, ret_cut);
+	return r ? wfs_error_from_errno(error, r, "read where the journal was cut") : 0;
+}
+
+/* Removes the rows of versions that only heights before the newest cut show: those of the baseline
+ * before, too, which stayed until then. */
+static int settle_cut(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
+{
+	struct wfs_gc_step settled = {.kind = WFS_GC_SETTLED};
+	const uint64_t after_vid = gc->after_vid;
+	struct wfs_journal_cut cut = {0};
+	bool done = false;
+	int r = read_cut(world, &cut, error);
+
+	if (r)
+		return wfs_trace(r);
+	settled.cut_number = cut.count;
+	gc->after_vid = 0;
+	r = drop_all(world, gc, principal, 0, &done, error);
+	gc->after_vid = after_vid;
+	return wfs_trace(r ? r : do_step(world, gc, principal, &settled, error));
+}
+
+/* Makes the line of the baseline. The first height is kept, so nothing that it shows can change. */
+static int make_baseline(struct wfs_world *world, uint64_t height, struct wfs_buffer *line,
+	struct wfs_gc_cut *cut, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_baseline_facts facts;
+	int r = wfs_view_open(world, height, &view, error);
+
+	if (!r)
+		r = wfs_baseline_facts(&view, &facts, error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_baseline_cut(
+		&view, height - 1, wfs_world_id(world), &facts, line, &cut->genesis_ns);
+	if (r)
+		return wfs_error_from_errno(error, r, "write the baseline");
+	cut->line = wfs_buffer_bytes(line);
+	cut->snapshot_hash = facts.snapshot;
+	return 0;
+}
+
+static int cut_journal(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	struct wfs_gc_cut cut;
+	struct wfs_gc_step step = {
+		.kind = WFS_GC_CUT, .first_height = gc->first_height, .cut = &cut};
+	struct wfs_journal_cut last = {0};
+	int r = read_cut(world, &last, error);
+
+	if (r)
+		return wfs_trace(r);
+	/* A cut appends a record, so one that only drops one frees nothing: a world to which nobody
+	 * writes would be cut by each collection, whose records would drive out the others. */
+	if (gc->first_height > last.first_seq + 2) {
+		r = make_baseline(world, gc->first_height, &line, &cut, error);
+		if (!r)
+			r = do_step(world, gc, principal, &step, error);
+		else if (r == -ENOENT && error->code == WFS_E_HEIGHT_UNAVAILABLE)
+			r = 0; /* another collection went on meanwhile, as step.was_cut also says */
+	}
+	if (r || (last.settled && !step.was_cut))
+		return wfs_trace(r);
+	return wfs_trace(settle_cut(world, gc, principal, error));
+}
+
+/* Removes the rows of records before the cut: also those that an earlier collection has left. */
+static int remove_records(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	uint64_t rows_max, bool *ret_done, struct wfs_error *error)
+{
+	struct wfs_gc_step runs = {.kind = WFS_GC_RUNS};
+	int r = 0;
+
+	*ret_done = false;
+	for (uint64_t rows = 0; !r && !*ret_done && (rows_max == 0 || rows < rows_max);
+		rows += WFS_GC_STEP_RECORDS) {
+		struct wfs_gc_step step = {.kind = WFS_GC_RECORDS};
+
+		r = do_step(world, gc, principal, &step, error);
+		*ret_done = !r && step.done;
+	}
+	wfs_index_runs(&runs.runs);
+	while (!r && *ret_done && gc->journal && !runs.done)
+		r = do_step(world, gc, principal, &runs, error);
+	return wfs_trace(r);
+}
+
+/* --- the whole collection --- */
+
+static int raise_first(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
 {
 	struct wfs_gc_step raise = {.kind = WFS_GC_RAISE, .first_height = gc->first_height};
-	bool rows_done;
 	int r = 0;
 
 	while (!r && !raise.done) {
 		raise.figures = (struct wfs_gc_figures){0};
 		raise.dropped_to = raise.dropped_from = 0;
 		r = do_step(world, gc, principal, &raise, error);
+		if (!r && raise.unsettled) /* a collection ended between cutting and this */
+			r = settle_cut(world, gc, principal, error);
 	}
-	if (!r)
+	return wfs_trace(r);
+}
+
+int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	uint64_t rows_max, struct wfs_error *error)
+{
+	bool rows_done = gc->raw_only;
+	int r = gc->raw_only ? 0 : raise_first(world, gc, principal, error);
+
+	if (!r && !gc->raw_only)
 		r = find_last_vid(world, gc, error);
-	if (!r)
+	if (!r && !gc->raw_only)
 		r = drop_all(world, gc, principal, rows_max, &rows_done, error);
+	if (!r && rows_done && gc->journal)
+		r = cut_journal(world, gc, principal, error);
+	if (!r && rows_done && !gc->raw_only)
+		r = remove_records(world, gc, principal, rows_max, &rows_done, error);
+	if (!r && rows_done && gc->raw_before > 0)
+		r = drop_raw(world, gc, principal, error);
 	if (!r && rows_done)
 		r = drop_files(world, gc, principal, error);
-	if (!r)
+	if (!r && rows_done)
+		r = wfs_upgrade_drop(wfs_world_directory(world), OLD_STORE_NS, error);
+	if (r >= 0)
 		gc->done = rows_done;
-	return wfs_trace(r);
+	return wfs_trace(r < 0 ? r : 0);
 }

@@ -6,14 +6,15 @@
  * be opened. A collection first raises it, then removes rows, oldest first, then files that no row
  * mentions. Each step is a transaction of its own in the kernel thread, between requests. So a
  * collection that ends in the middle leaves a correct world, which is only larger, and the next one
- * removes the rest. Heights that are kept show what they showed before. The journal stays, and the
- * number of a version or a cell is never used again.
+ * removes the rest. Heights that are kept show what they showed before, except for `journal`. The
+ * journal stays, unless `journal` is asked for: then it begins with a baseline of the first height.
+ * The number of a version or a cell is never used again.
  *
  * A version stays if the first height shows it, or if it is younger. A cell that is deleted at the
  * first height is removed with its name; if it is made again later, it is a new cell. A listed blob
  * stays, because every later height shows it. The cells of a baseline stay, because no record has
  * them: without them the journal could not be replayed.
- * Source: docs/decisions/0009-gc-by-first-height.md.
+ * Source: docs/decisions/0009-gc-by-first-height.md, docs/decisions/0011-gc-of-the-journal.md.
  */
 #pragma once
 
@@ -24,6 +25,9 @@ struct wfs_world;
 /* A collection under way: plain value. Zero-initialise, then wfs_gc_begin(). */
 struct wfs_gc {
 	uint64_t first_height; /* the first to keep */
+	bool journal;          /* the records before it go, too */
+	uint64_t raw_before;   /* blobs of turns that began before this height go; 0: none */
+	bool raw_only;         /* nothing else is dropped */
 	uint64_t after_vid;    /* versions up to this one were looked at */
 	uint64_t last_vid;     /* number of the last version to look at, about */
 	bool done;
@@ -34,6 +38,10 @@ struct wfs_gc {
 /** wfs_gc_begin() - begin a collection: fill @gc, remove nothing yet
  *  @keep: true: keep the newest @number heights, or all if they are fewer; false: keep the height
  *  @number and all later ones; heights that were dropped before stay dropped
+ *  gc->raw_before, gc->raw_only: set by the caller. If gc->raw_only, @keep and @number are not
+ *  used.
+ *  gc->journal: set by the caller. If true, the first height is the nearest older one at which no
+ *  request is under way: a record that another one has caused cannot be folded without that.
  *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@number is 0), … */
 int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
 	struct wfs_error *error);

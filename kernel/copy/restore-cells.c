@@ -185,7 +185,7 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
  * of tools. */
 static bool is_of_runs(enum wfs_builtin_reducer builtin)
 {
-	return builtin >= WFS_BUILTIN_TURN && builtin < WFS_BUILTIN_REDUCER_COUNT;
+	return builtin >= WFS_BUILTIN_WAIT && builtin < WFS_BUILTIN_REDUCER_COUNT;
 }
 
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)

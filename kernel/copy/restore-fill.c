@@ -61,11 +61,12 @@ static int add_piece(void *context, const void *data, size_t size)
 	return wfs_blob_writer_add(context, data, size);
 }
 
-static int put_blob(
-	struct restore_batch *batch, int fd, const char *path, const struct wfs_hash *hash)
+int restore_blob(struct restore_batch *batch, int fd, const char *path, const char *named_by,
+	const struct wfs_hash *hash)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	struct restore *const restore = batch->restore;
+	struct wfs_blob known;
 	struct wfs_blob blob;
 	int r = wfs_blob_writer_new(restore->store, &writer);
 
@@ -78,7 +79,10 @@ static int put_blob(
 	if (r)
 		return restore_write_failed(restore, r);
 	if (!wfs_hash_equal(&blob.hash, hash))
-		return restore_hash_noted(restore, path, "its name", hash, &blob.hash);
+		return restore_hash_noted(restore, path, named_by, hash, &blob.hash);
+	r = wfs_blob_get(batch->txn, hash, &known);
+	if (r != -ENOENT)
+		return r ? restore_write_failed(restore, r) : 0;
 	r = wfs_blob_put(batch->txn, &blob);
 	return r ? restore_write_failed(restore, r) : restore_batch_step(batch, blob.bytes.size);
 }
@@ -94,7 +98,7 @@ static int take_blob(struct restore *restore, void *context, int directory, cons
 		return restore_noted(restore, path.text, "is not a file of a tree");
 	int r = restore_open(restore, directory, name, path.text, WFS_BLOB_MAX, &fd);
 	restore_progress(restore, "blobs", ++restore->told.done, 0);
-	return r <= 0 ? r : put_blob(context, fd, path.text, &hash);
+	return r <= 0 ? r : restore_blob(context, fd, path.text, "its name", &hash);
 }
 
 int restore_blobs(struct restore *restore)

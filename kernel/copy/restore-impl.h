@@ -29,10 +29,14 @@ struct restore_path {
 struct restore_journal {
 	bool log;              /* the copy has journal/log.jsonl */
 	uint64_t record_files; /* number of journal/<seq>.json */
+	uint64_t record_first; /* the lowest seq among them */
 	uint64_t record_last;  /* the highest seq among them */
+	uint64_t first_seq;    /* of the first line: not 0 if the journal was cut */
 	bool head;             /* the copy has journal/head */
 	uint64_t height;       /* number of records */
 	bool baseline;         /* the journal begins with a baseline */
+	bool older;            /* its first records were folded by another fold version */
+	bool last_older;       /* and so were its last ones */
 	bool broken;           /* its lines were changed or cut, so it cannot be folded */
 	struct wfs_genesis genesis;
 	struct wfs_hash genesis_manifest; /* hash of the first manifest */
@@ -180,7 +184,7 @@ struct restore_lines {
 	char *piece;       /* bytes of log.jsonl that were read; owned */
 	size_t piece_at;   /* how many of them are in lines that were returned */
 	size_t piece_size; /* bytes in `piece` */
-	uint64_t count;    /* lines read */
+	uint64_t count;    /* number of the next record */
 	uint64_t done_bytes;
 	uint64_t total_bytes; /* of log.jsonl; 0: the copy does not have it */
 	struct wfs_buffer line;
@@ -222,6 +226,11 @@ static inline bool restore_is_proven(const struct restore *restore)
  *  Return: 0, or -errno. */
 int restore_blobs(struct restore *restore);
 
+/** restore_raw() - store the files in `raw` of the copy's turns as blobs, if restore->store has
+ *  cells for them; one that is missing is not kept any more. Return: 0 (also if problems were
+ *  noted), or -errno. */
+int restore_raw(struct restore *restore);
+
 /* A transaction that is committed and begun again now and then. */
 struct restore_batch {
 	struct restore *restore;
@@ -241,6 +250,12 @@ int restore_batch_commit(struct restore_batch *batch);
  *  transaction is large enough, and begin the next. After a failure the batch cannot be used any
  *  more; the caller still calls restore_batch_done(). */
 int restore_batch_step(struct restore_batch *batch, size_t size);
+
+/** restore_blob() - store the file @fd of the copy as a blob, unless the store has it already
+ *  @path: for messages; @hash: that it must have; @named_by: for messages: what says so
+ *  Return: 0 (stored, known, or a problem was noted), or -errno. */
+int restore_blob(struct restore_batch *batch, int fd, const char *path, const char *named_by,
+	const struct wfs_hash *hash);
 void restore_batch_done(struct restore_batch *batch);
 
 /** restore_write_failed() - if @r is not 0, fill restore->error: writing the world has failed.

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
@@ -56,7 +57,10 @@ int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 {
 	struct stat st;
 
-	*lines = (struct restore_lines){.restore = restore, .directory = -1, .log = -1};
+	*lines = (struct restore_lines){.restore = restore,
+		.directory = -1,
+		.log = -1,
+		.count = restore->journal.first_seq};
 	int r = open_journal(restore, &lines->directory);
 
 	if (r <= 0 || !restore->journal.log)
@@ -127,6 +131,7 @@ static int next_of_log(struct restore_lines *lines)
 int restore_lines_next(struct restore_lines *lines)
 {
 	struct restore *const restore = lines->restore;
+	wfs_require(restore);
 	const size_t problems = restore->problems->count;
 	int r = restore_stopped(restore);
 
@@ -135,7 +140,7 @@ int restore_lines_next(struct restore_lines *lines)
 	wfs_buffer_reset(&lines->line);
 	if (lines->log >= 0)
 		r = next_of_log(lines);
-	else if (lines->count < restore->journal.record_files)
+	else if (lines->count - restore->journal.first_seq < restore->journal.record_files)
 		r = read_record_file(restore, lines->directory, lines->count, &lines->line);
 	if (r > 0)
 		lines->count++;
@@ -178,7 +183,8 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 	else if (strcmp(name, "texts") == 0)
 		return 0; /* compared later, with the restored world */
 	else if (is_record_name(name, &seq)) {
-		journal->record_files++;
+		if (journal->record_files++ == 0 || seq < journal->record_first)
+			journal->record_first = seq;
 		if (seq > journal->record_last)
 			journal->record_last = seq;
 	} else
@@ -195,7 +201,11 @@ static int check_record_name(
 
 	(void)context;
 	(void)directory;
-	if (is_record_name(name, &seq) && seq >= restore->journal.height)
+	if (is_record_name(name, &seq) && seq < restore->journal.first_seq)
+		restore_noted(restore, record_path(seq).text,
+			"expected no record before %" PRIu64 ", the first one of the journal",
+			restore->journal.first_seq);
+	else if (is_record_name(name, &seq) && seq >= restore->journal.height)
 		restore_noted(restore, record_path(seq).text,
 			"expected no record after %" PRIu64 ", the last one of the journal",
 			restore->journal.height - 1);
@@ -272,6 +282,24 @@ static void take_snapshot(
 	journal->snapshot_height = height;
 }
 
+/* Takes the baseline with which a journal begins that was cut. */
+static void take_cut(
+	struct restore *restore, const struct chain *chain, const struct wfs_record_parsed *parsed)
+{
+	const struct wfs_body_baseline *const body = &parsed->body.baseline;
+	struct restore_journal *const journal = &restore->journal;
+
+	if (parsed->record.seq != journal->first_seq || !body->from_world_id ||
+		!wfs_world_id_valid(body->from_world_id)) {
+		note_line(restore, chain, parsed->record.seq,
+			"is not a baseline with which a journal can begin");
+		return;
+	}
+	snprintf(journal->genesis.world_id, sizeof(journal->genesis.world_id), "%s",
+		body->from_world_id);
+	journal->meta.manifest_hash = body->manifest_hash;
+}
+
 static void take_record(
 	struct restore *restore, const struct chain *chain, const struct wfs_record_parsed *parsed)
 {
@@ -279,15 +307,26 @@ static void take_record(
 	const union wfs_body *const body = &parsed->body;
 	const uint64_t seq = parsed->record.seq;
 
-	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest))
+	if (wfs_record_is_cut(parsed)) {
+		take_cut(restore, chain, parsed);
+	} else if (seq == 0 &&
+		wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest)) {
 		note_line(restore, chain, seq, "is not a genesis record");
-	if (seq == 0)
+	}
+	if (seq == 0) {
 		journal->meta.manifest_hash = journal->genesis_manifest;
+		journal->older = journal->genesis.fold_version != WFS_FOLD_VERSION;
+		journal->last_older = journal->older;
+	}
 	if (parsed->record.kind == WFS_RECORD_MANIFEST)
 		journal->meta.manifest_hash = body->manifest.manifest_hash;
 	if (parsed->record.kind == WFS_RECORD_BASELINE) {
 		journal->baseline = true;
 		take_snapshot(journal, &body->baseline.snapshot_hash, seq + 1);
+	}
+	if (parsed->record.kind == WFS_RECORD_EPOCH) {
+		journal->last_older = body->epoch.fold_to != WFS_FOLD_VERSION;
+		take_snapshot(journal, &body->epoch.snapshot_hash, seq);
 	}
 	if (parsed->record.kind == WFS_RECORD_SNAPSHOT)
 		take_snapshot(
@@ -315,7 +354,8 @@ static void check_line(struct restore *restore, struct chain *chain, uint64_t se
 			take_record(restore, chain, &parsed);
 		chain->at_ns = parsed.record.at_ns;
 	}
-	chain->hash = wfs_hash_of(line.data, line.size);
+	chain->hash = parsed.json ? wfs_record_next_prev(&parsed, line)
+				  : wfs_hash_of(line.data, line.size);
 }
 
 /* Must the copy have all files of records? It may have only one, that of the last record. */
@@ -349,7 +389,7 @@ static int check_file(struct restore *restore, struct chain *chain, uint64_t seq
 static int check_lines(struct restore *restore, struct restore_lines *lines)
 {
 	struct chain chain = {.lines = lines, .at_ns = INT64_MIN};
-	uint64_t seq = 0;
+	uint64_t seq = restore->journal.first_seq;
 	int r;
 
 	while ((r = restore_lines_next(lines)) > 0) {
@@ -367,7 +407,7 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 	wfs_buffer_done(&chain.file);
 	restore->journal.height = seq;
 	restore->journal.meta.journal_height = seq;
-	if (!r && seq == 0) {
+	if (!r && seq == restore->journal.first_seq) {
 		restore->journal.broken = true;
 		restore_noted(restore, restore->journal.log ? LOG_PATH : "journal",
 			"expected a genesis record, got nothing");
@@ -395,19 +435,54 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
+/* Finds the number of the first record: that of the first line if this is the baseline of a cut,
+ * otherwise 0. */
+static int find_first(struct restore *restore)
+{
+	RESTORE_AUTO_LINES struct restore_lines lines = {0};
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct restore_journal *const journal = &restore->journal;
+
+	if (!journal->log)
+		journal->first_seq = journal->record_first;
+	WFS_AUTO_PROBLEMS struct wfs_problems ignored = {.count = 0}; /* they will be noted later */
+	struct wfs_problems *const problems = restore->problems;
+	const size_t grave_count = restore->grave_count;
+	restore->problems = &ignored;
+	int r = restore_lines_init(&lines, restore);
+	if (r > 0)
+		r = restore_lines_next(&lines);
+	restore->problems = problems;
+	restore->grave_count = grave_count;
+	journal->broken = false;
+	if (r <= 0 || ignored.count > 0) {
+		journal->first_seq = 0;
+		return wfs_trace(r < 0 ? r : 0);
+	}
+	r = wfs_record_parse(wfs_buffer_bytes(&lines.line), &parsed, NULL);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(restore->error, r, "read the journal");
+	journal->first_seq = !r && wfs_record_is_cut(&parsed) ? parsed.record.seq : 0;
+	return 0;
+}
+
 static int check_records(struct restore *restore, int directory)
 {
 	const struct restore_journal *const journal = &restore->journal;
 	RESTORE_AUTO_LINES struct restore_lines lines = {0};
-	int r = restore_lines_init(&lines, restore);
+	int r = find_first(restore);
 
+	if (!r)
+		r = restore_lines_init(&lines, restore);
 	if (r > 0 && lines.log < 0)
 		restore_noted(restore, LOG_PATH, "is missing: nothing else proves the last record");
 	if (r > 0)
 		r = check_lines(restore, &lines);
 	if (r)
 		return wfs_trace(r);
-	if (journal->record_last >= journal->height && lines.log >= 0) {
+	if (journal->record_files > 0 && journal->record_first < journal->first_seq)
+		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
+	if (!r && journal->record_last >= journal->height && lines.log >= 0) {
 		restore_noted(restore, LOG_PATH,
 			"ends with record %" PRIu64 ", expected %" PRIu64
 			" to be the last, which has a file",

@@ -165,8 +165,8 @@ static int check_but(const struct look *look, const char *const *names)
 /* Compares a principal that was made with an agent's artifact. */
 static int check_agent(const struct look *look)
 {
-	static const char *const names[] = {
-		"agent_of", "agents", "created_by", "id", "passed_on", "requested_by", NULL};
+	static const char *const names[] = {"agent_of", "agents", "created_by", "id", "outside",
+		"passed_on", "requested_by", NULL};
 	const struct restore_proof *const proof = &look->restore->proof;
 	const json_t *const writer =
 		json_object_getn(proof->agents, look->key.data, look->key.size);
@@ -280,9 +280,9 @@ bool restore_proof_knows(enum wfs_builtin_reducer builtin)
 int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builtin, const char *path,
 	struct wfs_bytes key, const struct wfs_bytes *folded, struct wfs_bytes found)
 {
-	/* How many agents and grants a principal has made, and what a budget has paid, is not
-	 * known. */
-	static const char *const of_principal[] = {"agents", "passed_on", NULL};
+	/* How many agents and grants a principal has made, how many calls of outside tools it has,
+	 * and what a budget has paid, is not known. */
+	static const char *const of_principal[] = {"agents", "outside", "passed_on", NULL};
 	static const char *const of_grant[] = {"used", NULL};
 	WFS_AUTO_JSON json_t *folded_json = NULL;
 	WFS_AUTO_JSON json_t *found_json = NULL;

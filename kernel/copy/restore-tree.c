@@ -372,6 +372,8 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 /* README is not part of a world, and may be missing. If the copy has it, it must be that of some
  * version, so that no byte of a copy can change unnoticed. New hashes are added in front. */
 static const char *const readme_hashes[] = {
+	"00b46321fb32ee31a5f2906bc225b6e1dd250adbc3f40afb18a348a70b001350", /* of format 8 */
+	"a635a93f281203a004afb7f484118b050df39aa4b78326ba59d84ff66bf18c3c", /* of format 7 */
 	"4d7f9519f2a6948c0d2620c19b7f467ec653d7f13b80bec06b2b2a8af41b6639",
 	"1726b4c12c709a5da5d82b5afe2247a8cf548412fbd5efe7b817b54a67519fd8",
 	"3790d37da94400bf900f14c49a3ae1c869b90fd21934c559f8858349d7a4aa83",
@@ -435,14 +437,9 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		const char *name;
 		char kind;
 	} known[] = {
-		{"README", 'f'},
-		{"manifest", 'd'},
-		{"reducers", 'd'},
-		{"blob", 'd'},
-		{"journal", 'd'},
-		{"at", 'e'},
-		{"ctl", 'l'},
-		{".git", 'x'},
+		{"README", 'f'}, {"manifest", 'd'}, {"reducers", 'd'}, {"blob", 'd'},
+		{"journal", 'd'}, {"at", 'e'}, {"ctl", 'l'}, {".git", 'x'},
+		{"tools", 'x'}, /* of outside servers: not of the world */
 	};
 	char kind = '\0';
 	struct stat st;

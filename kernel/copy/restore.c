@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/trust.h"
+#include "kernel/base/world-file.h"
 #include "kernel/copy/restore-impl.h"
 
 /* Checks what needs no store. @ret_sound: the manifest and the lines of the journal are right, so
@@ -26,6 +27,21 @@ static int look(struct restore *restore, bool *ret_sound)
 	return wfs_trace(r);
 }
 
+/* Timers of a copy do not fire beside those of the original. */
+static int pause_timers(struct restore *restore)
+{
+	const char *const name = wfs_builtin_reducer_name(WFS_BUILTIN_TIMER);
+	struct wfs_reducer timers = {.live_count = 0};
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(restore->store, &txn);
+
+	if (!r)
+		r = wfs_reducer_get(txn, name, strlen(name), &timers);
+	if (r && r != -ENOENT)
+		return wfs_error_from_errno(restore->error, r, "look for timers");
+	return timers.live_count > 0 ? wfs_timers_pause(restore->stage.path, restore->error) : 0;
+}
+
 static int build(struct restore *restore)
 {
 	/* A crash before the world is published costs nothing: it is synced as a whole then. */
@@ -38,13 +54,19 @@ static int build(struct restore *restore)
 	int r = look(restore, &sound);
 
 	restore->restored.journal = restore_has_journal(restore);
-	restore->restored.history = restore->restored.journal && !restore->journal.baseline;
+	restore->restored.older = restore->journal.older;
+	restore->restored.history =
+		restore->restored.journal && !restore->journal.baseline && !restore->journal.older;
 	if (!r)
 		r = wfs_store_open(restore->stage.path, &options, &restore->store, restore->error);
 	if (!r)
 		r = restore_blobs(restore);
 	if (!r && sound)
 		r = restore->restored.history ? restore_fold(restore) : restore_baseline(restore);
+	if (!r && sound && restore->filled)
+		r = restore_raw(restore);
+	if (!r && sound)
+		r = pause_timers(restore);
 	wfs_store_close(WFS_STEAL(restore->store));
 	if (!r && restore->filled)
 		r = restore_compare(restore);

@@ -45,8 +45,10 @@ struct wfs_restored {
 	/* with history: the first text that is lost, after which actions were not folded */
 	struct wfs_refold_lost lost;
 	size_t repaired; /* files of the copy that differ, and were made again */
-	bool journal;    /* without history: the copy has a journal, but it begins with a
-	                                * baseline, whose cells no later copy has */
+	/* without history: the copy has a journal, but it begins with a baseline, whose cells no
+	 * later copy has; or, with `older`, another fold version folded its first records */
+	bool journal;
+	bool older;
 };
 
 /** wfs_restore() - make a world in @directory from the copy of a tree whose root is @tree

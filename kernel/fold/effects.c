@@ -53,9 +53,10 @@ int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 {
 	char cap[64];
 	const struct wfs_hash_text id = wfs_hash_text_of(&intent->id);
-	WFS_AUTO_JSON json_t *origin =
-		json_pack("{s:s%, s:s}", "key", intent->key.size ? intent->key.data : "",
-			intent->key.size, "reducer", intent->reducer);
+	WFS_AUTO_JSON json_t *origin = intent->origin
+		? json_incref(intent->origin)
+		: json_pack("{s:s%, s:s}", "key", intent->key.size ? intent->key.data : "",
+			  intent->key.size, "reducer", intent->reducer);
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
 	const struct wfs_body_intent body = {
 		.cap = cap,
@@ -93,6 +94,8 @@ int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_inten
 
 const char *wfs_effect_adapter(enum wfs_effect effect)
 {
+	if (effect == WFS_EFFECT_ACTION_SCHEDULE)
+		return WFS_TIMER_ADAPTER;
 	return effect == WFS_EFFECT_MINT_SCORE ? WFS_MINT_ADAPTER : WFS_INTROSPECT_ADAPTER;
 }
 

@@ -18,7 +18,8 @@
 struct wfs_fold;
 
 #define WFS_RECEIPT_SCHEMA "sys/Receipt@1"
-#define WFS_MINT_ADAPTER "kernel.mint" /* adapter_id of the receipts of mint.score */
+#define WFS_MINT_ADAPTER "kernel.mint"   /* adapter_id of the receipts of mint.score, */
+#define WFS_TIMER_ADAPTER "kernel.timer" /* and of timer.schedule */
 
 enum {
 	WFS_EFFECTS_MAX = 32,           /* effects that one request may ask for */
@@ -32,6 +33,7 @@ struct wfs_intent {
 	const char *principal; /* whose request the step belongs to */
 	const char *reducer;   /* name of the reducer that asked */
 	struct wfs_bytes key;  /* of the cell that asked */
+	json_t *origin;        /* what asked, for the record; NULL: the reducer and the key */
 	struct wfs_hash id;
 	struct wfs_fold *fold; /* in which the step ran; NULL: the intent comes from a journal */
 };

@@ -120,9 +120,11 @@ static void write_action_body(struct wfs_fold *fold, struct wfs_buffer *buffer)
 	WFS_AUTO_JSON json_t *result = result_document(outcome);
 	const struct wfs_body_action body = {
 		.action = outcome->action ? outcome->action : (json_t *)fold->input.action,
+		.due_ns = wfs_fired_due_ns(&fold->input.fired),
 		.grant = fold->input.charge,
 		.intent_id = fold->input.intent_id,
 		.result = result,
+		.timer = fold->input.fired.timer,
 	};
 
 	wfs_body_write_action(buffer, &body);

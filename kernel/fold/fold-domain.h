@@ -70,6 +70,7 @@ struct wfs_intent_type {
 	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
 	int (*describe)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 		json_t **ret_call, struct wfs_error *error);
+	bool takes_unknown; /* its answer may be lost: a receipt may have the status `unknown` */
 };
 
 /* A domain. Static lifetime. It may leave out functions that it does not need. */
@@ -108,6 +109,10 @@ struct wfs_domain {
 	int (*fold_answer)(struct wfs_fold *fold, size_t cell_index, const json_t *event,
 		struct wfs_error *error);
 	enum wfs_builtin_reducer asker; /* reducer of the cells whose answers fold_answer() folds */
+	/** fold_effect() - do an effect that a step has asked for, and that was answered with the
+	 *  status ok. @params: of the effect, as the step gave them; @payload: of the answer */
+	int (*fold_effect)(struct wfs_fold *fold, enum wfs_effect effect, const json_t *params,
+		const json_t *payload, struct wfs_error *error);
 	/** applying() - prepare the domain's memory for a record that will be written at @head */
 	void (*applying)(struct wfs_fold *fold, const struct wfs_head *head);
 	/** changed() - note in the domain's memory that the record that is being written changes a

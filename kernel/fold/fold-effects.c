@@ -47,6 +47,17 @@ int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size
 	return 0;
 }
 
+int fold_effect(
+	struct wfs_fold *fold, size_t ask_index, const json_t *answer, struct wfs_error *error)
+{
+	const struct fold_ask *const ask = ask_at(fold, ask_index);
+
+	if (strcmp(wfs_json_text(answer, "status"), "ok") != 0)
+		return 0;
+	return wfs_trace(FOLD_CALL(fold, fold_effect, ask->effect, ask->params,
+		json_object_get(answer, "payload"), error));
+}
+
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)
 {
 	const struct wfs_reducer_definition *reducer =
@@ -85,6 +96,7 @@ static int add_answer(struct wfs_fold *fold, const struct fold_ask *ask, size_t 
 	if (r)
 		return wfs_trace(r);
 	fold_record_at(fold, fold->records.count - 1)->cell = ask->cell;
+	fold_record_at(fold, fold->records.count - 1)->ask = fold->asks_done + 1;
 	return 0;
 }
 

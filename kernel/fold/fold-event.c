@@ -66,8 +66,9 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"reducer '%s' emitted an event that is refused: %.400s", reducer->name,
 			reason.message);
-	const struct wfs_body_event body = {
-		.schema = wfs_json_text(event, "schema"), .value = json_object_get(event, "value")};
+	const struct wfs_body_event body = {.due_ns = -1,
+		.schema = wfs_json_text(event, "schema"),
+		.value = json_object_get(event, "value")};
 	wfs_buffer_reset(&fold->scratch);
 	wfs_body_write_event(&fold->scratch, &body);
 	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, cause, event, error));
@@ -207,8 +208,11 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	size_t route_count;
 	const struct wfs_route *const routes =
 		wfs_manifest_routes(fold->manifest, input->schema, &route_count);
-	const struct wfs_body_event body = {
-		.grant = input->charge, .schema = input->schema, .value = json_null()};
+	const struct wfs_body_event body = {.dedup = input->dedup,
+		.due_ns = -1,
+		.grant = input->charge,
+		.schema = input->schema,
+		.value = json_null()};
 	struct wfs_code *code = NULL;
 	size_t cell;
 

@@ -65,6 +65,7 @@ struct fold_record {
 	struct fold_span body;   /* in fold->text; the first, unless an action, is in input.body */
 	size_t cause;            /* index of the record that caused it */
 	size_t cell;             /* of an answer: index of the cell that asked */
+	size_t ask;              /* of an answer: 1 + index in fold->asks; else 0 */
 	size_t ask_count;        /* effects that folding it asked for */
 	bool changed;            /* the record changes cells */
 	struct wfs_hash changes; /* hash of these changes */
@@ -92,7 +93,8 @@ struct fold_outcome {
 	/* ids of the private artifacts to which the texts in the action belong (a refusal may quote
 	 * these texts); []: only the sender may read them; NULL: everybody may */
 	json_t *said_of;
-	bool unrecorded; /* the action only read, so it gets no record */
+	/* the action only read, or the event was seen before, so the request gets no record */
+	bool unrecorded;
 };
 
 /* The state of a fold to which its changes can be taken back. Plain value. */
@@ -373,6 +375,11 @@ int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const
  *  @cell_index: in the fold, the cell into which the answer is folded */
 int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
 	struct wfs_error *error);
+
+/** fold_effect() - have the domains do the effect of ask @ask_index, which has the answer @answer,
+ *  an event of sys/Receipt@1; nothing if it was not answered with the status ok. */
+int fold_effect(
+	struct wfs_fold *fold, size_t ask_index, const json_t *answer, struct wfs_error *error);
 
 /** fold_ask_all() - ask for all effects that the last step's result (fold->result) asks for
  *  @cell_index: in the fold, the cell on which the step ran */

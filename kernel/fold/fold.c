@@ -2,6 +2,7 @@
 /* Folding one request and what it causes. */
 #include "kernel/fold/fold-work.h"
 #include "kernel/fold/intent.h"
+#include "kernel/fold/seen.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory that is kept from one run to the next */
 
@@ -81,7 +82,8 @@ void wfs_fold_free(struct wfs_fold *fold)
 {
 	if (!fold)
 		return;
-	wfs_fold_clear(fold);
+	if (fold->box) /* otherwise nothing was folded, and domains may have no memory yet */
+		wfs_fold_clear(fold);
 	free(fold->records.items);
 	free(fold->cells.items);
 	free(fold->seen.items);
@@ -147,9 +149,13 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 	if (!record->derived)
 		return 0; /* the receipt of an intent that was cancelled */
 	const json_t *const answer = json_object_get(record->derived, "value");
-	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
-			? fold_answer(fold, record->cell, answer, error)
-			: fold_run_step(fold, index, record->cell, answer, error));
+	const size_t cell = record->cell;
+	int r = record->ask > 0 ? fold_effect(fold, record->ask - 1, answer, error) : 0;
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, cell))->builtin
+			? fold_answer(fold, cell, answer, error)
+			: fold_run_step(fold, index, cell, answer, error));
 }
 
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
@@ -170,7 +176,10 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 		return fold_no_memory(error);
 	own->kind = input->kind;
 	own->schema = input->schema;
-	int r = FOLD_CALL(fold, begin, error);
+	int r = input->dedup ? seen_note(fold, error) : 0;
+	if (r || fold->outcome.unrecorded)
+		return wfs_trace(r);
+	r = FOLD_CALL(fold, begin, error);
 	/* The list grows while it is walked: breadth first. Effects come after all events. */
 	for (size_t i = 0; !r && i < fold->records.count; i++) {
 		r = fold_record(fold, i, error);
@@ -244,7 +253,7 @@ const json_t *wfs_fold_wanted(const struct wfs_fold *fold)
 
 bool wfs_fold_unrecorded(const struct wfs_fold *fold)
 {
-	return fold->outcome.unrecorded;
+	return fold->outcome.unrecorded && !fold->input.fired.timer;
 }
 
 /* --- applying --- */

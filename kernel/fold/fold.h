@@ -73,6 +73,7 @@ struct wfs_fold_input {
 	const char *schema;        /* event: known to the manifest, and `value` fits it */
 	const json_t *value;       /* event */
 	const json_t *key;         /* event: the sender's own, or NULL */
+	const char *dedup;         /* event: see kernel/fold/seen.h; or NULL */
 	const json_t *action;      /* action; see kernel/fold/fold-domain.h */
 	/* action: comes from a journal, which has hashes of its texts; NULL: it is as it was
 	 * sent */
@@ -83,6 +84,7 @@ struct wfs_fold_input {
 	 * arguments are for the principal alone; NULL: they have no private texts that are known.
 	 * Not for an action from a journal. */
 	const json_t *of;
+	struct wfs_fired fired; /* action, event, decision: the timer whose request it is */
 	const struct wfs_body_receipt *receipt; /* receipt: the record's body */
 	const struct wfs_manifest *manifest;    /* manifest: the one that comes into force */
 	const char *charge;                     /* the grant whose budget pays, or NULL */

@@ -3,6 +3,7 @@
 #include "kernel/fold/head.h"
 
 #include "kernel/base/damage.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/read/snapshot.h"
 
@@ -65,7 +66,7 @@ static int load_last_record(struct wfs_head *head)
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	head->journal_bytes = offset + line.size;
-	head->prev = wfs_hash_of(line.data, line.size);
+	head->prev = wfs_record_next_prev(&parsed, line);
 	head->at_ns = parsed.record.at_ns;
 	return 0;
 }
@@ -307,31 +308,53 @@ int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, in
 		wfs_bytes_text(WFS_HASH_TEXT(hash)), head->height, at_ns));
 }
 
-int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash)
+/* Computes the snapshot hash of the cells as they are now. */
+static int hash_cells(
+	struct wfs_head *head, const struct wfs_hash *manifest_hash, struct wfs_hash *ret_hash)
 {
 	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	/* A view within the transaction: the walk cannot open it again. */
 	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height};
-	struct wfs_record record = {
-		.at_ns = head->at_ns, .kind = WFS_RECORD_SNAPSHOT, .principal = "kernel"};
-	struct wfs_hash hash;
 	int r = wfs_snapshot_document_init(&document, manifest_hash);
 
-	if (!r)
-		r = wfs_snapshot_document_walk(&document, &view, &hash, NULL);
-	if (r)
-		return wfs_trace(r);
-	const struct wfs_body_snapshot members = {
-		.height = (int64_t)head->height,
-		.snapshot_hash = hash,
-	};
-	wfs_body_write_snapshot(&body, &members);
+	return wfs_trace(r ? r : wfs_snapshot_document_walk(&document, &view, ret_hash, NULL));
+}
+
+/* Appends a record of the kernel with a snapshot hash, which becomes that of the newest
+ * snapshot. */
+static int append_hash(struct wfs_head *head, enum wfs_record_kind kind, int64_t at_ns,
+	const union wfs_body *members, const struct wfs_hash *hash)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	struct wfs_record record = {.at_ns = at_ns, .kind = kind, .principal = "kernel"};
+
+	wfs_body_write(&body, kind, members);
 	record.body = wfs_buffer_bytes(&body);
-	r = wfs_buffer_check(&body);
+	int r = wfs_buffer_check(&body);
 	if (!r)
 		r = wfs_head_append(head, &record);
-	return wfs_trace(r ? r : wfs_head_set_snapshot(head, &hash, head->at_ns));
+	return wfs_trace(r ? r : wfs_head_set_snapshot(head, hash, at_ns));
+}
+
+int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash)
+{
+	union wfs_body body = {.snapshot.height = (int64_t)head->height};
+	int r = hash_cells(head, manifest_hash, &body.snapshot.snapshot_hash);
+
+	return wfs_trace(r ? r
+			   : append_hash(head, WFS_RECORD_SNAPSHOT, head->at_ns, &body,
+				     &body.snapshot.snapshot_hash));
+}
+
+int wfs_head_append_epoch(
+	struct wfs_head *head, int fold_from, int64_t at_ns, const struct wfs_hash *manifest_hash)
+{
+	union wfs_body body = {.epoch = {.fold_from = fold_from, .fold_to = WFS_FOLD_VERSION}};
+	int r = hash_cells(head, manifest_hash, &body.epoch.snapshot_hash);
+
+	return wfs_trace(
+		r ? r
+		  : append_hash(head, WFS_RECORD_EPOCH, at_ns, &body, &body.epoch.snapshot_hash));
 }
 
 int wfs_head_list_blob(
@@ -373,6 +396,20 @@ int wfs_head_list_bytes(
 	if (!r)
 		r = wfs_blob_writer_finish(writer, &blob);
 	return wfs_trace(r ? r : wfs_head_list_blob(head, &blob, height, at_ns));
+}
+
+int wfs_head_put_bytes(struct wfs_head *head, struct wfs_bytes bytes)
+{
+	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
+	struct wfs_blob blob = {.hash = hash, .size_bytes = bytes.size, .bytes = bytes};
+	int r = wfs_blob_get(head->txn, &hash, &(struct wfs_blob){.size_bytes = 0});
+
+	if (r != -ENOENT)
+		return wfs_trace(r);
+	r = store_bytes(head, bytes, &blob.in_file);
+	if (blob.in_file)
+		blob.bytes = WFS_BYTES(NULL, 0);
+	return wfs_trace(r ? r : wfs_blob_put(head->txn, &blob));
 }
 
 int wfs_head_flush(struct wfs_head *head, const struct wfs_manifest *manifest)

@@ -49,7 +49,7 @@ void wfs_head_done(struct wfs_head *head);
  *  prev; the caller has set the other members. */
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 
-/** wfs_head_append_line() - write @line, copied from an existing journal, as the next line
+/** wfs_head_append_line() - write @line, copied from a journal, newline included, as the next line
  *  The caller has checked that it is the next record: its prev is the hash of the last line here.
  *  @at_ns: time of the record */
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
@@ -95,6 +95,13 @@ int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, in
  *  and the time of the last record. @manifest_hash: of the manifest in force */
 int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
+/** wfs_head_append_epoch() - append the record from which on the cells are folded by
+ *  WFS_FOLD_VERSION, with the snapshot hash of the cells as they are, with the principal `kernel`
+ *  @fold_from: the fold version of the records before. @at_ns: of the record
+ *  @manifest_hash: of the manifest in force */
+int wfs_head_append_epoch(
+	struct wfs_head *head, int fold_from, int64_t at_ns, const struct wfs_hash *manifest_hash);
+
 /** wfs_head_list_blob() - write the row of a blob, and list the blob in /blobs from @height on
  *  @blob: as wfs_blob_writer_finish() gives it: a large one has its file. @at_ns: time of the
  *  record that names it
@@ -106,6 +113,10 @@ int wfs_head_list_blob(
  *  wfs_head_list_blob() for it. Return: as that function. */
 int wfs_head_list_bytes(
 	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
+
+/** wfs_head_put_bytes() - store @bytes as a blob, in a file if they are large, without listing it;
+ *  nothing if the store has the blob. */
+int wfs_head_put_bytes(struct wfs_head *head, struct wfs_bytes bytes);
 
 /* Name in the meta table: hash of the last line, raw. */
 #define WFS_META_HEAD_HASH "head_hash"

@@ -6,7 +6,8 @@
 
 int wfs_intent_check_receipt(const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	static const char *const statuses[] = {"ok", "error", "timeout", "cancelled"};
+	static const char *const statuses[] = {
+		"ok", "error", "timeout", "cancelled", WFS_INTENT_UNKNOWN};
 	struct wfs_hash hash;
 	int r = wfs_hash_parse(receipt->intent_id, strlen(receipt->intent_id), &hash, error);
 
@@ -18,7 +19,8 @@ int wfs_intent_check_receipt(const struct wfs_body_receipt *receipt, struct wfs_
 		if (strcmp(receipt->status, statuses[i]) == 0)
 			return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'status': expected ok, error, timeout or cancelled, got '%.60s'", receipt->status);
+		"'status': expected ok, error, timeout, cancelled or unknown, got '%.60s'",
+		receipt->status);
 }
 
 /* --- opening --- */
@@ -32,7 +34,8 @@ int intent_open(struct wfs_fold *fold, const struct intent *intent,
 		.effect = intent->effect,
 		.params = params,
 		.reducer = wfs_builtin_reducer_name(intent->reducer),
-		.key = wfs_bytes_text(intent->key),
+		.key = wfs_bytes_text(intent->key ? intent->key : ""),
+		.origin = document.origin,
 		.id = wfs_intent_id(fold->head->height + fold->folding,
 			fold_record_at(fold, fold->folding)->ask_count++),
 	};
@@ -76,11 +79,28 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
 		: wfs_error_set(error, WFS_E_NOT_FOUND, "there is no intent %s", intent_id);
 }
 
+/* Deletes the cell of a wait (kernel/domain/timer/wait.h), if the intent has one. */
+static int close_wait(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
+{
+	const char *const name = wfs_builtin_reducer_name(WFS_BUILTIN_WAIT);
+	const struct wfs_reducer_definition *const waits =
+		wfs_manifest_reducer_find(fold->manifest, name);
+	size_t cell;
+
+	if (!waits || fold_live_count(fold, WFS_BUILTIN_WAIT) == 0)
+		return 0;
+	int r = fold_touch_unread(fold, waits->index, wfs_bytes_text(intent_id), &cell, error);
+	return wfs_trace(r ? r : fold_delete(fold, cell, error));
+}
+
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
 	size_t cell;
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_INTENT),
-		wfs_bytes_text(intent_id), &cell, error);
+	int r = close_wait(fold, intent_id, error);
+
+	if (!r)
+		r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_INTENT),
+			wfs_bytes_text(intent_id), &cell, error);
 
 	return wfs_trace(r ? r : fold_delete(fold, cell, error));
 }
@@ -139,6 +159,19 @@ int intent_fold_receipt(
 
 	if (!r)
 		r = load_typed(fold, id, &intent, &type, error);
+	if (!r && strcmp(receipt->status, WFS_INTENT_UNKNOWN) == 0 && !type->takes_unknown)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'status': the intent %s cannot become unknown", id);
+	return wfs_trace(r ? r : type->fold_receipt(fold, &intent, receipt, error));
+}
+
+int intent_answer(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error)
+{
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
+	const struct wfs_intent_type *type;
+	int r = load_typed(fold, receipt->intent_id, &intent, &type, error);
+
 	return wfs_trace(r ? r : type->fold_receipt(fold, &intent, receipt, error));
 }
 
@@ -156,6 +189,30 @@ int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs
 	return 0;
 }
 
+/* A tool call begins one thing, once. */
+static int set_began(struct wfs_fold *fold, const char *intent_id,
+	struct wfs_document_intent *intent, const char *began, struct wfs_error *error)
+{
+	if (intent->began)
+		return wfs_error_set(error, WFS_E_CONFLICT, "the intent %s has begun '%.200s'",
+			intent_id, intent->began);
+	intent->began = began;
+	return wfs_trace(fold_write_intent(fold, intent, error));
+}
+
+int intent_pass_on(
+	struct wfs_fold *fold, const char *intent_id, const char *to, struct wfs_error *error)
+{
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
+	int r = intent_check_called(fold, intent_id, error);
+
+	if (!r)
+		r = intent_load(fold, intent_id, &intent, error);
+	if (!r)
+		r = set_began(fold, intent_id, &intent, to, error);
+	return wfs_trace(r);
+}
+
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error)
 {
@@ -171,11 +228,7 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 			"the intent %s is a call of a plan, and runs and chats are begun by calls "
 			"of runs",
 			intent_id);
-	if (ret_intent->began)
-		return wfs_error_set(error, WFS_E_CONFLICT, "the intent %s has begun '%.200s'",
-			intent_id, ret_intent->began);
-	ret_intent->began = began;
-	r = fold_write_intent(fold, ret_intent, error);
+	r = set_began(fold, intent_id, ret_intent, began, error);
 	return wfs_trace(r ? r : type->fold_begun(fold, intent_id, ret_intent, error));
 }
 

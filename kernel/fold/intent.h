@@ -4,10 +4,12 @@
  * and a cell as long as it is open. So the driver finds everything that is to be done in one place.
  *
  *   sys.intent, key intent id: {effect, principal, state, …}; state: open, asked (it waits for an
- *                              approval) or approved
+ *                              approval), approved, waiting (for a time or an event), or unknown
+ *                              (its answer was lost)
  *     of a turn:      began?, call?, run_id, turn   (kernel/domain/turn/turn.h)
  *     of a chat:      chat_id                       (kernel/domain/plan/plan.h)
  *     of a plan:      not_before_ns?, plan_id, step?
+ *     of an outside tool: origin, outside           (kernel/domain/outside/outside.h)
  *
  * Each is answered once: by a receipt, or, if it is a tool call that is an action, by this action.
  * Record 0 is the request's own record in the fold of a request. Functions that return int return
@@ -20,17 +22,19 @@
 
 enum { WFS_INTENTS_MAX = 65536 }; /* open intents of a world */
 
+#define WFS_INTENT_UNKNOWN "unknown"       /* status of a receipt, and state of an intent */
 #define WFS_INTENT_ADAPTER "kernel.intent" /* adapter_id of receipts that folding gives */
 
 /** wfs_intent_check_receipt() - check a receipt that a client sends: its intent_id must be a hash,
- *  its payload an object, and its status ok, error, timeout or cancelled. Return: 0, -EINVAL. */
+ *  its payload an object, and its status ok, error, timeout, cancelled or unknown. Return: 0,
+ *  -EINVAL. */
 int wfs_intent_check_receipt(const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /* An intent that is to be opened. Plain value. */
 struct intent {
 	enum wfs_effect effect;
 	enum wfs_builtin_reducer reducer; /* of the cell (of a turn, chat or plan) that asks */
-	const char *key;                  /* of this cell */
+	const char *key;                  /* of this cell; NULL: document.origin says what asks */
 	json_t *params; /* of the effect, for the intent's record; taken, also on failure; NULL: no
 			 * memory, the call then fails */
 	struct wfs_document_intent document; /* without effect and state */
@@ -63,6 +67,13 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
+/** intent_pass_on() - store in the cell of an intent, a tool call of the principal whose action
+ *  record 0 is, that the intent @to does what it asks for, and that one answer is that of both
+ *  So a driver that starts again finds @to, and a call is passed on only once.
+ *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun something before), … */
+int intent_pass_on(
+	struct wfs_fold *fold, const char *intent_id, const char *to, struct wfs_error *error);
+
 /** intent_close() - delete the cell of an intent that has been answered; does nothing if it is
  *  deleted already. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
@@ -70,6 +81,13 @@ int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error 
 /** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
  *  with the status `cancelled`. */
 int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
+
+/** intent_answer() - answer an intent as part of the fold of another record, which says what the
+ *  answer is: no receipt is added
+ *  @receipt: as the body of the receipt that could have answered it; its texts are borrowed
+ *  Return: as intent_load(), … */
+int intent_answer(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /** intent_forget() - remove the object with this `intent_id` from the array @list, such as the
  *  member `open` of a turn. */

@@ -28,8 +28,7 @@ int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_er
 		WFS_NAME_MAX, 40, buffer->data + start);
 }
 
-int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,
-	struct wfs_error *error)
+json_t *wfs_key_member(const json_t *event, const char *key_field)
 {
 	const json_t *value = event;
 
@@ -39,6 +38,14 @@ int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_bu
 		value = json_object_getn(value, part, (size_t)(end - part));
 		part = *end ? end + 1 : end;
 	}
+	return (json_t *)(uintptr_t)value;
+}
+
+int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,
+	struct wfs_error *error)
+{
+	const json_t *const value = wfs_key_member(event, key_field);
+
 	if (!value)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the event has no member '%s', which routing takes the key from",

@@ -32,8 +32,17 @@
 				    "\"plans\":{\"enum\":[\"own\",\"all\"]}"
 #define ACT "\"actions\":" LIST("{}") ",\"artifacts\":" LIST(PATTERN)
 
+/* A tool grant without params covers every tool. Names are `server.tool`; `*` in a pattern stands
+ * for any characters. */
+#define TOOL                                                                                    \
+	"\"arguments\":{\"type\":\"object\"},\"pinned\":{\"type\":\"object\","                  \
+	"\"additionalProperties\":{\"type\":\"string\",\"pattern\":\"^sha256:[0-9a-f]{64}$\"}," \
+	"\"maxProperties\":1024},\"tools\":" LIST("{\"type\":\"string\",\"pattern\":"           \
+						  "\"^(?!.*\\\\*\\\\*)[A-Za-z0-9_.*-]{1,193}$\"}")
+
 static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", "") "," CAP(
-	"act", ACT) "," CAP("drive", DRIVE) "," CAP("llm", "") "," CAP("admin", "") "]";
+	"act", ACT) "," CAP("drive", DRIVE) "," CAP("llm", "") "," CAP("timer", "") "," CAP("tool",
+	TOOL) "," CAP("admin", "") "]";
 
 /* This policy allows everything, so only grants decide. */
 static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","
@@ -72,6 +81,12 @@ enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name)
 	return (enum wfs_builtin_reducer)i;
 }
 
+bool wfs_builtin_reducer_late(enum wfs_builtin_reducer reducer)
+{
+	return reducer == WFS_BUILTIN_TIMER || reducer == WFS_BUILTIN_SEEN ||
+		reducer == WFS_BUILTIN_WAIT || reducer == WFS_BUILTIN_RAW;
+}
+
 bool wfs_builtin_reducer_hidden(const char *name, size_t size)
 {
 	for (int i = 0; i < reducer_count; i++)
@@ -81,11 +96,25 @@ bool wfs_builtin_reducer_hidden(const char *name, size_t size)
 	return false;
 }
 
-/* SHA-256 of each definition that has another form today. Whoever changes a definition adds the
- * hash of the old one here: tests/unit/test-manifest-caps.c prints it. */
+/* SHA-256 of each definition that has another form today, or is none any more. Whoever changes a
+ * definition adds the hash of the old one here: tests/unit/test-manifest-caps.c prints it. */
 static const char *const old_definitions[] = {
-	/* agent.approve, without `turn` */
-	"1437b9a9bd35ac82d4637a3419c8d4af92ab5328d656d86dc85d12ad76f44a04",
+	/* Of 0.1: effects. */
+	"ecddc35c6140fbbc2308b9d2cc4f23abaf875bc7ecdf65f3785de6e604bd0f6f", /* introspect.status */
+	"c714de6145be1254d2d1481bc71a762a91d72ba997c8cc9cac70ce1c6226b810", /* query.kernel */
+	/* action.query_kernel, which is none any more */
+	"7d2e88030a7dd1e9012849334784d18a89a9909e7723756c4a31b2476537bdae",
+	"3fcd2d8bbba165570f322d82e7e09fdef7c9612a6041f89b9b731e0028063663", /* agent.step */
+	"1437b9a9bd35ac82d4637a3419c8d4af92ab5328d656d86dc85d12ad76f44a04", /* agent.approve */
+	"da274896b459840d5e4c059b0c1ec754a3cfde95b1a3d87fc48bafd7c7832598", /* world.mount */
+	"31101f7dfa6d3fd000ce1057a2138cdef66a88b6eb2c95a140aca23e329f828c", /* world.grant */
+	"35082d3f3a665b3a830015aaa7d27cd10471935d3230f936a702f7e8ada2166f", /* world.gc */
+	/* Of 0.1: capabilities. */
+	"59b30c494dad02609baef7ddf520d32ffc0da625a9185f7dde2e82090295ca0b", /* sys/act@1 */
+	"8e6fee572fedb5ace5cff0caeb40abaabcad75efa5b0b6c53cb299b0d077e775", /* sys/drive@1 */
+	/* Of 0.2: effects. */
+	"73af881730840470c5d613d3400821de7cb58134decd470d9847e09128555ce9", /* event.emit */
+	"1a6c74174216bd4acb95d5694c93ced336c3a3cd8bf6c532e71aeb2a84da6e51", /* world.gc */
 };
 
 bool wfs_builtin_was(struct wfs_bytes definition)

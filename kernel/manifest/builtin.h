@@ -19,8 +19,10 @@
 /*
  * The reducers that are written in C. Their cells are described in
  * kernel/domain/principal/grants.h, kernel/domain/action/action.h, kernel/domain/memory/memory.h,
- * kernel/domain/action/service.h, kernel/domain/turn/turn.h and kernel/domain/plan/plan.h. Those
- * up to ESCROW change by actions only; those from TURN on belong to turns and plans.
+ * kernel/domain/action/service.h, kernel/domain/timer/timer.h, kernel/domain/turn/turn.h,
+ * kernel/domain/plan/plan.h and kernel/domain/outside/outside.h, those of SEEN in
+ * kernel/fold/seen.h. Those up to ESCROW change by actions only, except for a count in PRINCIPAL;
+ * those from WAIT on belong to turns, plans and calls of outside tools.
  * X(constant, name, hidden: no path and no call shows the cells of this reducer)
  */
 #define WFS_BUILTIN_REDUCERS(X)                    \
@@ -38,6 +40,9 @@
 	X(MEMORY_STORE, "sys.memory_store", false) \
 	X(MEMORY_HIT, "sys.memory_hit", false)     \
 	X(ESCROW, "sys.escrow", false)             \
+	X(TIMER, "sys.timer", false)               \
+	X(SEEN, "sys.seen", false)                 \
+	X(WAIT, "sys.wait", false)                 \
 	X(TURN, "sys.turn", false)                 \
 	X(TURN_SETUP, "sys.turn_setup", false)     \
 	X(MESSAGE, "sys.message", false)           \
@@ -52,7 +57,8 @@
 	X(PLAN_BLOCK, "sys.plan_block", false)     \
 	X(PLAN_RESULT, "sys.plan_result", false)   \
 	X(WORKFLOW, "sys.workflow", false)         \
-	X(AGENT, "sys.agent", false)
+	X(AGENT, "sys.agent", false)               \
+	X(RAW, "sys.raw", false)
 
 /* Domains that are added have reducers after these: see wfs_builtin_add(). */
 enum wfs_builtin_reducer {
@@ -88,6 +94,10 @@ const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 /** wfs_builtin_reducer_find() - find a built-in reducer by its name. Return: the reducer, or
  *  wfs_builtin_reducer_count() for another name. */
 enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
+
+/** wfs_builtin_reducer_late() - may a manifest lack this reducer, because programs that made worlds
+ *  before did not have it? Such a world gets it with the next manifest that is applied. */
+bool wfs_builtin_reducer_late(enum wfs_builtin_reducer reducer);
 
 /** wfs_builtin_reducer_hidden() - is @name that of a built-in reducer that is marked hidden in the
  *  table: no file, query or call shows its cells as cells? @size: bytes of @name */

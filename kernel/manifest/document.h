@@ -81,17 +81,19 @@
 	M(document, VALUE, params, 0)                     \
 	M(document, TEXT, to, 0)                          \
 	M(document, VALUE, used, WFS_OPTIONAL)
-#define WFS_DOCUMENT_INTENT(M, document)         \
-	M(document, TEXT, effect, 0)             \
-	M(document, TEXT, principal, 0)          \
-	M(document, TEXT, state, 0)              \
-	M(document, TEXT, began, WFS_OPTIONAL)   \
-	M(document, TEXT, run_id, WFS_OPTIONAL)  \
-	M(document, INTEGER, turn, WFS_OPTIONAL) \
-	M(document, INTEGER, call, WFS_OPTIONAL) \
-	M(document, TEXT, chat_id, WFS_OPTIONAL) \
-	M(document, TEXT, plan_id, WFS_OPTIONAL) \
-	M(document, INTEGER, step, WFS_OPTIONAL) \
+#define WFS_DOCUMENT_INTENT(M, document)          \
+	M(document, TEXT, effect, 0)              \
+	M(document, TEXT, principal, 0)           \
+	M(document, TEXT, state, 0)               \
+	M(document, TEXT, began, WFS_OPTIONAL)    \
+	M(document, TEXT, run_id, WFS_OPTIONAL)   \
+	M(document, INTEGER, turn, WFS_OPTIONAL)  \
+	M(document, INTEGER, call, WFS_OPTIONAL)  \
+	M(document, TEXT, chat_id, WFS_OPTIONAL)  \
+	M(document, TEXT, plan_id, WFS_OPTIONAL)  \
+	M(document, INTEGER, step, WFS_OPTIONAL)  \
+	M(document, VALUE, origin, WFS_OPTIONAL)  \
+	M(document, VALUE, outside, WFS_OPTIONAL) \
 	M(document, INTEGER, not_before_ns, WFS_OPTIONAL)
 #define WFS_DOCUMENT_LEDGER(M, document) M(document, INTEGER, scrip, 0)
 #define WFS_DOCUMENT_MEMORY_STORE(M, document)   \
@@ -173,8 +175,27 @@
 	M(document, INTEGER, agents, WFS_OPTIONAL)    \
 	M(document, TEXT, created_by, 0)              \
 	M(document, TEXT, id, 0)                      \
+	M(document, INTEGER, outside, WFS_OPTIONAL)   \
 	M(document, INTEGER, passed_on, WFS_OPTIONAL) \
 	M(document, TEXT, requested_by, WFS_OPTIONAL)
+#define WFS_DOCUMENT_RAW(M, document) M(document, VALUE, hash, 0)
+#define WFS_DOCUMENT_SEEN(M, document) M(document, VALUE, keys, 0)
+#define WFS_DOCUMENT_TIMER(M, document)              \
+	M(document, VALUE, action, 0)                \
+	M(document, INTEGER, at_ns, WFS_OPTIONAL)    \
+	M(document, TEXT, by, WFS_OPTIONAL)          \
+	M(document, TEXT, catch_up, 0)               \
+	M(document, INTEGER, created_ns, 0)          \
+	M(document, TEXT, cron, WFS_OPTIONAL)        \
+	M(document, INTEGER, every_ms, WFS_OPTIONAL) \
+	M(document, INTEGER, fired, 0)               \
+	M(document, TEXT, id, 0)                     \
+	M(document, INTEGER, max, WFS_OPTIONAL)      \
+	M(document, INTEGER, next_ns, 0)             \
+	M(document, TEXT, principal, 0)              \
+	M(document, TEXT, tz, WFS_OPTIONAL)          \
+	M(document, INTEGER, until_ns, WFS_OPTIONAL) \
+	M(document, VALUE, zone, WFS_OPTIONAL)
 #define WFS_DOCUMENT_TOOL_CALL(M, document)             \
 	M(document, VALUE, arguments, 0)                \
 	M(document, TEXT, id, 0)                        \
@@ -206,6 +227,7 @@
 	M(document, TEXT, model, 0)                        \
 	M(document, VALUE, open, 0)                        \
 	M(document, VALUE, pins, 0)                        \
+	M(document, INTEGER, raw, WFS_OPTIONAL)            \
 	M(document, TEXT, reason, WFS_OPTIONAL)            \
 	M(document, BOOL, reflex, WFS_OPTIONAL)            \
 	M(document, BOOL, retried, 0)                      \
@@ -224,6 +246,14 @@
 	M(document, VALUE, offered, 0)                \
 	M(document, VALUE, settings, 0)               \
 	M(document, VALUE, tools, 0)
+#define WFS_DOCUMENT_WAIT(M, document)               \
+	M(document, TEXT, intent_id, 0)              \
+	M(document, INTEGER, next_ns, 0)             \
+	M(document, TEXT, principal, 0)              \
+	M(document, TEXT, run_id, 0)                 \
+	M(document, INTEGER, seq, WFS_OPTIONAL)      \
+	M(document, TEXT, until_event, WFS_OPTIONAL) \
+	M(document, TEXT, woken, WFS_OPTIONAL)
 #define WFS_DOCUMENT_WORKFLOW(M, document)      \
 	M(document, TEXT, current_state, 0)     \
 	M(document, INTEGER, entered_at_seq, 0) \
@@ -248,9 +278,13 @@
 	X(PLAN_SOURCE, plan_source)   \
 	X(PLAN_STEP, plan_step)       \
 	X(PRINCIPAL, principal)       \
+	X(RAW, raw)                   \
+	X(SEEN, seen)                 \
+	X(TIMER, timer)               \
 	X(TOOL_CALL, tool_call)       \
 	X(TURN, turn)                 \
 	X(TURN_SETUP, turn_setup)     \
+	X(WAIT, wait)                 \
 	X(WORKFLOW, workflow)
 
 /* What each struct begins with. */

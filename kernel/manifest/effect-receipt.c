@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of each effect's receipt.
+/* The form of each effect's receipt. Those of verbs have help for worldfs-control(5).
  * Receipts of reads have the height they were read at in `meta`. */
-#include "kernel/manifest/effect-impl.h"
+#include "kernel/manifest/effect.h"
 
 #define MAYBE WFS_OPTIONAL
 #define TEXT &wfs_form_text
@@ -19,88 +19,169 @@ static const struct wfs_form records = {.kind = WFS_FORM_LIST, .of = &record_ref
 static const struct wfs_form values = {.kind = WFS_FORM_LIST, .of = VALUE};
 static const struct wfs_form mounts = {.kind = WFS_FORM_LIST, .of = &mount_ref};
 
-#define META_MEMBERS                                      \
-	{"journal_height", NAT}, {"manifest_hash", HASH}, \
-	{                                                 \
-		"snapshot_hash", HASH, MAYBE              \
+#define META_MEMBERS                                                        \
+	{"journal_height", NAT, 0, "number of records"},                    \
+		{"manifest_hash", HASH, 0, "hash of the manifest"},         \
+	{                                                                   \
+		"snapshot_hash", HASH, MAYBE, "hash of the newest snapshot" \
 	}
 
 static const struct wfs_field meta_members[] = {META_MEMBERS, {NULL}};
-static const struct wfs_form meta = {.kind = WFS_FORM_RECORD, .fields = meta_members};
-static const struct wfs_field cell_members[] = {{"key_b64", TEXT}, {"last_active_height", NAT},
-	{"last_active_ns", NAT}, {"size", NAT}, {"state_hash", HASH}, {NULL}};
+const struct wfs_form wfs_effect_meta = {.kind = WFS_FORM_RECORD, .fields = meta_members};
+#define META                                                                      \
+	{                                                                         \
+		"meta", &wfs_effect_meta, 0, "height and hashes of what was read" \
+	}
+#define NEXT_CURSOR                                                                              \
+	{                                                                                        \
+		"next_cursor", TEXT, MAYBE, "value of cursor for the next page, if there is one" \
+	}
+static const struct wfs_field cell_members[] = {{"key_b64", TEXT, 0, "base64 of the key's bytes"},
+	{"last_active_height", NAT, 0, "height at which the cell changed last"},
+	{"last_active_ns", NAT, 0, "time of that change, ns since 1970"},
+	{"size", NAT, 0, "bytes of the state"}, {"state_hash", HASH, 0, "hash of the state"},
+	{NULL}};
 static const struct wfs_form cell = {.kind = WFS_FORM_RECORD, .fields = cell_members};
 static const struct wfs_form cells = {.kind = WFS_FORM_LIST, .of = &cell};
-static const struct wfs_field queue_members[] = {
-	{"bytes", NAT}, {"count", NAT}, {"max", NAT}, {NULL}};
+static const struct wfs_field queue_members[] = {{"bytes", NAT, 0, "bytes of all requests"},
+	{"count", NAT, 0, "requests that are not answered yet"},
+	{"max", NAT, 0, "requests, at most"}, {NULL}};
 static const struct wfs_form queue = {.kind = WFS_FORM_RECORD, .fields = queue_members};
-static const struct wfs_field store_members[] = {{"blob_bytes", NAT}, {"free_bytes", NAT},
-	{"map_size_bytes", NAT}, {"used_bytes", NAT}, {NULL}};
+static const struct wfs_field store_members[] = {{"blob_bytes", NAT, 0, "bytes of blob files"},
+	{"free_bytes", NAT, 0, "free bytes in data.mdb, which are used again"},
+	{"map_size_bytes", NAT, 0, "bytes that data.mdb can grow to"},
+	{"used_bytes", NAT, 0, "bytes in use in data.mdb"}, {NULL}};
 static const struct wfs_form store = {.kind = WFS_FORM_RECORD, .fields = store_members};
 static const struct wfs_field introspect_manifest[] = {
-	{"manifest", &manifest_ref}, META_MEMBERS, {"meta", &meta}, {NULL}};
+	{"manifest", &manifest_ref, 0, "the document"}, META_MEMBERS, META, {NULL}};
 static const struct wfs_field introspect_reducer_state[] = {
-	{"state_b64", TEXT, MAYBE}, {"meta", &meta}, {NULL}};
-static const struct wfs_field introspect_journal_head[] = {META_MEMBERS, {"meta", &meta}, {NULL}};
+	{"state_b64", TEXT, MAYBE, "base64 of the state; absent without such a cell"}, META,
+	{NULL}};
+static const struct wfs_field introspect_journal_head[] = {META_MEMBERS, META, {NULL}};
 static const struct wfs_field introspect_list_cells[] = {
-	{"cells", &cells}, {"next_cursor", TEXT, MAYBE}, {"meta", &meta}, {NULL}};
+	{"cells", &cells, 0, "the cells of a page"}, NEXT_CURSOR, META, {NULL}};
 static const struct wfs_field introspect_journal[] = {
-	{"records", &records}, {"next_from", NAT, MAYBE}, {"meta", &meta}, {NULL}};
-static const struct wfs_field introspect_status[] = {{"effects_in_flight", NAT, MAYBE},
-	{"first_height", NAT}, {"height", NAT}, {"keep", BOOL, MAYBE}, {"last_mount", BOOL, MAYBE},
-	{"meta", &meta}, {"mount_count", NAT, MAYBE}, {"mounts", &mounts}, {"name", TEXT},
-	{"pid", NAT, MAYBE}, {"queue", &queue, MAYBE}, {"store", &store, MAYBE},
-	{"uptime_s", NAT, MAYBE}, {"version", TEXT}, {"world", TEXT}, {NULL}};
-static const struct wfs_field query_kernel[] = {{"result", VALUE}, {"meta", &meta}, {NULL}};
-static const struct wfs_field blob_get[] = {{"data_b64", TEXT}, {"meta", &meta}, {NULL}};
-static const struct wfs_field blob_put[] = {{"hash", HASH}, {NULL}};
-static const struct wfs_field event_emit[] = {{"seqs", &nats}, {NULL}};
-static const struct wfs_field action[] = {{"action_type", TEXT}, {"data", VALUE}, {"error", VALUE},
-	{"height", NAT}, {"message", TEXT}, {"meta", &meta}, {"ok", BOOL}, {NULL}};
+	{"records", &records, 0, "as in worldfs-journal(5)"},
+	{"next_from", NAT, MAYBE, "value of from for the next page, if there is one"}, META,
+	{NULL}};
+static const struct wfs_field introspect_status[] = {
+	{"effects_in_flight", NAT, MAYBE, "answers that turns and plans wait for"},
+	{"first_height", NAT, 0, "first height that is kept"},
+	{"fold_version", NAT, 0, "version of what folding gives"},
+	{"height", NAT, 0, "number of records"},
+	{"keep", BOOL, MAYBE, "the owner process stays when the last mount has ended"},
+	{"last_mount", BOOL, MAYBE, "there is exactly one mount"}, META,
+	{"mount_count", NAT, MAYBE, "number of mounts"},
+	{"mounts", &mounts, 0, "for each mount: ctl, directory, principal"},
+	{"name", TEXT, 0, "name of the world"}, {"pid", NAT, MAYBE, "of the owner process"},
+	{"queue", &queue, MAYBE, "the requests that are not answered yet"},
+	{"store", &store, MAYBE, "sizes of the store"},
+	{"store_format", NAT, 0, "how rows lie on disk"},
+	{"uptime_s", NAT, MAYBE, "age of the owner process, in seconds"},
+	{"version", TEXT, 0, "of the program"}, {"world", TEXT, 0, "path of the world directory"},
+	{NULL}};
+static const struct wfs_field query_kernel[] = {
+	{"result", VALUE}, {"meta", &wfs_effect_meta}, {NULL}};
+static const struct wfs_field blob_get[] = {
+	{"data_b64", TEXT, 0, "base64 of the bytes"}, META, {NULL}};
+static const struct wfs_field blob_put[] = {{"hash", HASH, 0, "hash of the bytes"}, {NULL}};
+static const struct wfs_field event_emit[] = {
+	{"seen", &wfs_form_bool, WFS_OPTIONAL,
+		"true: its key was seen before, and nothing was recorded"},
+	{"seqs", &nats, 0, "number of the record, if there is one"}, {NULL}};
+static const struct wfs_field action[] = {{"action_type", TEXT, 0, "as it was sent"},
+	{"data", VALUE, 0, "what the action gives"}, {"error", VALUE, 0, "null"},
+	{"height", NAT, 0, "height after the action"}, {"message", TEXT, 0, "the result in words"},
+	META, {"ok", BOOL, 0, "true"}, {NULL}};
+/* For reducers. */
+static const struct wfs_field timer_schedule[] = {{"id", TEXT}, {"next_ns", NAT}, {NULL}};
 static const struct wfs_field mint_score[] = {{"reason", TEXT}, {"score", NAT}, {NULL}};
 /* For one run; for a list of runs; for a run that is not waited for. */
-static const struct wfs_field agent_step[] = {{"agent", TEXT, MAYBE}, {"error", VALUE, MAYBE},
-	{"final_message", VALUE, MAYBE}, {"final_tool_result", VALUE, MAYBE},
-	{"history", &values, MAYBE}, {"last_assistant_message", VALUE, MAYBE},
-	{"meta", &meta, MAYBE}, {"ok", BOOL, MAYBE}, {"run_id", TEXT, MAYBE},
-	{"runs", &values, MAYBE}, {"termination_reason", TEXT, MAYBE},
-	{"total_usage", VALUE, MAYBE}, {"turn_count", NAT, MAYBE}, {"turn_id", TEXT, MAYBE},
+static const struct wfs_field agent_step[] = {{"agent", TEXT, MAYBE, "as it was sent"},
+	{"error", VALUE, MAYBE, "why the turn failed: {code, message}"},
+	{"final_message", VALUE, MAYBE, "the last message of the turn"},
+	{"final_tool_result", VALUE, MAYBE, "what the tool submit_result was called with"},
+	{"history", &values, MAYBE, "all messages of the turn"},
+	{"last_assistant_message", VALUE, MAYBE,
+		"the last message of the model, if the last message is that of a tool"},
+	{"meta", &wfs_effect_meta, MAYBE, "height and hashes after the turn"},
+	{"ok", BOOL, MAYBE, "the turn did not fail and was not cancelled"},
+	{"run_id", TEXT, MAYBE, "id of the turn"},
+	{"runs", &values, MAYBE, "with turns of 2 or more, instead: what each turn has given"},
+	{"termination_reason", TEXT, MAYBE, "why the turn ended"},
+	{"total_usage", VALUE, MAYBE, "tokens of all requests to the model"},
+	{"turn_count", NAT, MAYBE, "number of requests to the model"},
+	{"turn_id", TEXT, MAYBE, "with wait false, instead: id of the turn that has begun"},
 	{NULL}};
-static const struct wfs_field agent_run[] = {{"run_id", TEXT}, {NULL}};
+static const struct wfs_field agent_run[] = {{"run_id", TEXT, 0, "id of the turn"}, {NULL}};
 static const struct wfs_field llm_generate[] = {{"duration_ms", NAT}, {"usage", VALUE},
 	{"attempts", NAT, MAYBE}, {"content", VALUE, MAYBE}, {"finish_reason", VALUE, MAYBE},
 	{"model", TEXT, MAYBE}, {"native_calls_count", NAT, MAYBE}, {"plan", TEXT, MAYBE},
 	{"text", TEXT, MAYBE}, {"tool_calls", &values, MAYBE}, {NULL}};
 static const struct wfs_field tool_call[] = {{"duration_ms", NAT}, {"outcome", VALUE, MAYBE},
 	{"output", TEXT, MAYBE}, {"output_size", NAT, MAYBE}, {NULL}};
+static const struct wfs_form outside_blobs = {.kind = WFS_FORM_LIST, .of = HASH};
+static const struct wfs_field tool_outside[] = {
+	{"blobs", &outside_blobs, MAYBE, "hashes of the bytes that parts name by their index"},
+	{"content", VALUE, MAYBE, "the parts, as the server sent them; bytes are {blob: index}"},
+	{"content_blob", HASH, MAYBE, "hash of the parts, if these are longer than 65536 bytes"},
+	{"duration_ms", NAT, 0, "milliseconds of the call"},
+	{"intent_id", HASH, MAYBE, "id of the call"},
+	{"output", VALUE, 0, "the parts that are text, at most 65536 bytes"},
+	{"output_blob", HASH, MAYBE, "hash of the whole text, if it is longer"},
+	{"output_size", NAT, 0, "bytes of the whole text"},
+	{"structured", VALUE, MAYBE, "the structured content"},
+	{"structured_blob", HASH, MAYBE, "hash of it, if it is longer than 65536 bytes"}, {NULL}};
+static const struct wfs_field intent_resolve[] = {
+	{"intent_id", HASH, 0, "as it was sent"}, {"outcome", TEXT, 0, "as it was sent"}, {NULL}};
 static const struct wfs_field workflow_advance[] = {{"next_state", TEXT}, {"reason", TEXT},
 	{"attempts", NAT, MAYBE}, {"duration_ms", NAT, MAYBE}, {"notes", &values, MAYBE},
 	{"text", TEXT, MAYBE}, {"usage", VALUE, MAYBE}, {NULL}};
-static const struct wfs_field plan[] = {{"chat_id", TEXT, MAYBE}, {"plan_id", TEXT, MAYBE}, {NULL}};
+static const struct wfs_field plan[] = {{"chat_id", TEXT, MAYBE, "id of the chat"},
+	{"plan_id", TEXT, MAYBE, "id of the plan"}, {NULL}};
 static const struct wfs_field plan_normalize[] = {{"goal", TEXT}, {"offset", NAT},
 	{"plan_id", TEXT}, {"steps", &values}, {"total", NAT}, {NULL}};
-static const struct wfs_field world_snapshot[] = {
-	{"height", NAT}, {"seqs", &nats}, {"snapshot_hash", HASH}, {NULL}};
-static const struct wfs_field world_gc[] = {{"cells", NAT}, {"done", NAT}, {"file_bytes", NAT},
-	{"files", NAT}, {"files_held", BOOL}, {"first_height", NAT}, {"next_cursor", TEXT, MAYBE},
-	{"total", NAT}, {"version_bytes", NAT}, {"versions", NAT}, {NULL}};
-static const struct wfs_field crashed_members[] = {{"at_ns", NAT}, {"code", HASH}, {"crashes", NAT},
-	{"name", TEXT}, {"refused", BOOL}, {NULL}};
+static const struct wfs_field world_snapshot[] = {{"height", NAT, 0, "height of the snapshot"},
+	{"seqs", &nats, 0, "number of the record"},
+	{"snapshot_hash", HASH, 0, "hash of the whole state"}, {NULL}};
+static const struct wfs_field world_gc[] = {{"cells", NAT, 0, "cells that were dropped"},
+	{"done", NAT, 0, "of total, how far it has come"},
+	{"file_bytes", NAT, 0, "bytes of the files that were removed"},
+	{"files", NAT, 0, "files that were removed"},
+	{"files_held", BOOL, 0, "files stay until a copy or a read has ended"},
+	{"first_height", NAT, 0, "first height that is kept now"},
+	{"next_cursor", TEXT, MAYBE, "value of cursor for the next call; absent: it is done"},
+	{"raw", NAT, MAYBE, "blobs with what models were sent that were dropped"},
+	{"raw_bytes", NAT, MAYBE, "bytes of these"},
+	{"record_bytes", NAT, 0, "bytes of the records that were dropped"},
+	{"records", NAT, 0, "records that were dropped"},
+	{"total", NAT, 0, "versions to look at, about"},
+	{"version_bytes", NAT, 0, "bytes of the versions that were dropped"},
+	{"versions", NAT, 0, "versions that were dropped"}, {NULL}};
+static const struct wfs_field crashed_members[] = {
+	{"at_ns", NAT, 0, "time of the last crash, ns since 1970"},
+	{"code", HASH, 0, "hash of the code"}, {"crashes", NAT, 0, "how often it has crashed"},
+	{"name", TEXT, 0, "what ran it"}, {"refused", BOOL, 0, "it does not run any more"}, {NULL}};
 static const struct wfs_form crashed = {.kind = WFS_FORM_RECORD, .fields = crashed_members};
 static const struct wfs_form crashed_list = {.kind = WFS_FORM_LIST, .of = &crashed};
-static const struct wfs_field world_code[] = {
-	{"codes", &crashed_list}, {"lifted", HASH, MAYBE}, {NULL}};
+static const struct wfs_field world_code[] = {{"codes", &crashed_list, 0, "code that crashed"},
+	{"lifted", HASH, MAYBE, "the code that may run again"}, {NULL}};
 static const struct wfs_field world_mount[] = {{NULL}};
 static const struct wfs_field world_shutdown[] = {{NULL}};
-static const struct wfs_field world_grant[] = {{"name", TEXT}, {NULL}};
-static const struct wfs_field world_revoke[] = {{"removed", NAT}, {NULL}};
-static const struct wfs_field world_principal[] = {{"id", TEXT}, {NULL}};
-static const struct wfs_field definition_members[] = {{"list", TEXT}, {"name", TEXT}, {NULL}};
+static const struct wfs_field world_grant[] = {{"name", TEXT, 0, "of the grant"}, {NULL}};
+static const struct wfs_field world_revoke[] = {
+	{"removed", NAT, 0, "number of grants, with those that follow from it"}, {NULL}};
+static const struct wfs_field world_principal[] = {{"id", TEXT, 0, "as it was sent"}, {NULL}};
+static const struct wfs_field definition_members[] = {
+	{"list", TEXT, 0, "list of the manifest"}, {"name", TEXT, 0, "in this list"}, {NULL}};
 static const struct wfs_form definition = {.kind = WFS_FORM_RECORD, .fields = definition_members};
 static const struct wfs_form definitions = {.kind = WFS_FORM_LIST, .of = &definition};
-static const struct wfs_field world_apply[] = {{"added", &definitions},
-	{"base_manifest_hash", HASH}, {"changed", &definitions}, {"dry_run", BOOL},
-	{"manifest_hash", HASH}, {"removed", &definitions}, {NULL}};
+static const struct wfs_field world_apply[] = {{"added", &definitions, 0, "new definitions"},
+	{"base_manifest_hash", HASH, 0, "hash of the manifest before"},
+	{"changed", &definitions, 0, "definitions that are different"},
+	{"dry_run", BOOL, 0, "nothing was changed"},
+	{"manifest_hash", HASH, 0, "hash of the new manifest"},
+	{"removed", &definitions, 0, "definitions that the new manifest lacks"}, {NULL}};
 
 static const struct wfs_form receipts[] = {
 #define RECEIPT(constant, member, kind_, cap_type, scope, receipt, params, help) \
@@ -109,7 +190,7 @@ static const struct wfs_form receipts[] = {
 #undef RECEIPT
 };
 
-const struct wfs_form *effect_receipt(enum wfs_effect effect)
+const struct wfs_form *wfs_effect_receipt(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
 	return &receipts[effect];

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
-#include "kernel/manifest/effect-impl.h"
 
 static const struct wfs_form consistency_shape = {
 	.kind = WFS_FORM_TEXT,
@@ -162,7 +161,8 @@ bool wfs_effect_has_artifact(enum wfs_effect effect)
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type)
 {
 	const bool owned = effect == WFS_EFFECT_PLAN_RUN || effect == WFS_EFFECT_PLAN_CANCEL ||
-		effect == WFS_EFFECT_AGENT_CANCEL || effect == WFS_EFFECT_AGENT_APPROVE;
+		effect == WFS_EFFECT_AGENT_CANCEL || effect == WFS_EFFECT_AGENT_WAKE ||
+		effect == WFS_EFFECT_AGENT_APPROVE || effect == WFS_EFFECT_INTENT_RESOLVE;
 
 	return strcmp(cap_type, wfs_effect_cap_type(effect)) == 0 ||
 		(owned && strcmp(cap_type, "admin") == 0);
@@ -187,7 +187,7 @@ json_t *wfs_effect_definition(enum wfs_effect effect)
 	wfs_require(effect < WFS_EFFECT_COUNT);
 	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "$kind", "defeffect", "name",
 		effects[effect].kind, "params", wfs_shape_document(&effects[effect].params),
-		"receipt", wfs_shape_document(effect_receipt(effect)), "origin_scope",
+		"receipt", wfs_shape_document(wfs_effect_receipt(effect)), "origin_scope",
 		effects[effect].origin_scope, "cap_type", effects[effect].cap_type);
 }
 
@@ -219,7 +219,7 @@ int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_p
 int wfs_effect_check_receipt(enum wfs_effect effect, const json_t *receipt, struct wfs_error *error)
 {
 	struct wfs_error reason = {0};
-	int r = wfs_shape_check(effect_receipt(effect), receipt, &reason);
+	int r = wfs_form_check(wfs_effect_receipt(effect), receipt, &reason);
 
 	if (r == -EINVAL)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,

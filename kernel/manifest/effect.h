@@ -25,11 +25,11 @@
 #define WFS_PARAMS_MANIFEST(P, effect) \
 	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
 #define WFS_PARAMS_REDUCER_STATE(P, effect)                             \
-	P(effect, TEXT, reducer, REQUIRED, "its name")                  \
+	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")       \
 	P(effect, TEXT, key_b64, OPTIONAL, "base64 of the key's bytes") \
 	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
 #define WFS_PARAMS_LIST_CELLS(P, effect)                                    \
-	P(effect, TEXT, reducer, REQUIRED, "its name")                      \
+	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")           \
 	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")  \
 	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the page before") \
 	P(effect, NAT, limit, OPTIONAL, "cells of a page, at most")
@@ -43,11 +43,14 @@
 #define WFS_PARAMS_EVENT(P, effect)                                        \
 	P(effect, TEXT, schema, REQUIRED, "name of the schema, ns/Name@N") \
 	P(effect, VALUE, value, REQUIRED, "the event")                     \
-	P(effect, VALUE, key, OPTIONAL, "the key that its value gives")
+	P(effect, VALUE, key, OPTIONAL, "the key that its value gives")    \
+	P(effect, TEXT, dedup, OPTIONAL, "member of the value: once for each value of this member")
 #define WFS_PARAMS_GC(P, effect)                                            \
 	P(effect, NAT, keep_heights, OPTIONAL, "newest heights to keep")    \
 	P(effect, NAT, since, OPTIONAL, "first height to keep")             \
 	P(effect, BOOL, journal, OPTIONAL, "drop the records, too")         \
+	P(effect, NAT, raw_before, OPTIONAL,                                \
+		"drop what models were sent in turns before this height")   \
 	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the call before") \
 	P(effect, NAT, limit, OPTIONAL, "versions to look at, about")
 #define WFS_PARAMS_CODE(P, effect) \
@@ -57,7 +60,7 @@
 	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")                \
 	P(effect, TEXT, ctl, REQUIRED, "absolute path of the control files")        \
 	P(effect, BOOL, allow_other, OPTIONAL, "other users see the mount")         \
-	P(effect, BOOL, act, OPTIONAL, "and act as its principal")                  \
+	P(effect, BOOL, act, OPTIONAL, "other users act as its principal")          \
 	P(effect, BOOL, nest_ctl, OPTIONAL, "the control files are mounted inside") \
 	P(effect, NAT, uid, OPTIONAL, "user that mounted, in its namespace")        \
 	P(effect, NAT, gid, OPTIONAL, "group of that user")
@@ -65,15 +68,15 @@
 	P(effect, TEXT, cap, REQUIRED, "capability, e.g. sys/query@1")          \
 	P(effect, TEXT, to, REQUIRED, "principal")                              \
 	P(effect, OBJECT, params, OPTIONAL, "what the capability's schema has") \
-	P(effect, TEXT, name, OPTIONAL, "of the grant")                         \
+	P(effect, TEXT, name, OPTIONAL, "name of the grant")                    \
 	P(effect, NAT, expires_at_ns, OPTIONAL, "ns since 1970")                \
 	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")                \
 	P(effect, TEXT, to_artifact_of, OPTIONAL,                               \
 		"owner of the agent, if that belongs to somebody else")
-#define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "of the grant")
-#define WFS_PARAMS_PRINCIPAL(P, effect)                        \
-	P(effect, TEXT, id, REQUIRED, "its name")              \
-	P(effect, NAT, scrip, OPTIONAL, "that it begins with") \
+#define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "name of the grant")
+#define WFS_PARAMS_PRINCIPAL(P, effect)                              \
+	P(effect, TEXT, id, REQUIRED, "name of the principal")       \
+	P(effect, NAT, scrip, OPTIONAL, "scrip that it begins with") \
 	P(effect, OBJECT, quotas, OPTIONAL, "{disk?, journal?, llm_budget?, llm_tokens?}")
 #define WFS_PARAMS_APPLY(P, effect)                                                  \
 	P(effect, OBJECT, manifest, REQUIRED, "the document")                        \
@@ -114,9 +117,9 @@
 	P(effect, TEXT, method, OPTIONAL, "of its interface; run when absent") \
 	P(effect, VALUES, args, OPTIONAL, "arguments; none when absent")       \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_QUERY_KERNEL(P, effect)                     \
-	P(effect, TEXT, query_type, REQUIRED, "what is asked") \
-	P(effect, OBJECT, params, OPTIONAL, "of the query")    \
+#define WFS_PARAMS_QUERY_KERNEL(P, effect)                         \
+	P(effect, TEXT, query_type, REQUIRED, "type of the query") \
+	P(effect, OBJECT, params, OPTIONAL, "of the query")        \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
 #define WFS_PARAMS_TRANSFER(P, effect)                                                       \
 	P(effect, TEXT, to, REQUIRED, "principal or artifact")                               \
@@ -136,18 +139,38 @@
 	P(effect, TEXT, submission_id, REQUIRED, "as submit_to_mint has given it") \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
 
+#define WFS_PARAMS_SCHEDULE(P, effect)                                                           \
+	P(effect, OBJECT, action, REQUIRED,                                                      \
+		"an action, or a chat, event or step with the members of its control file")      \
+	P(effect, TEXT, id, OPTIONAL, "name of the timer; one is made when absent")              \
+	P(effect, TEXT, at, OPTIONAL, "due once, at this time of RFC 3339")                      \
+	P(effect, NAT, after_ms, OPTIONAL, "due once, so many milliseconds from now")            \
+	P(effect, NAT, every_ms, OPTIONAL, "due again and again, from 100 on")                   \
+	P(effect, TEXT, cron, OPTIONAL, "due by five fields: minute, hour, day, month, weekday") \
+	P(effect, TEXT, tz, OPTIONAL, "time zone of cron; UTC when absent")                      \
+	P(effect, TEXT, catch_up, OPTIONAL,                                                      \
+		"of due times that were missed: one (when absent), all or none")                 \
+	P(effect, TEXT, until, OPTIONAL, "last time of RFC 3339 at which it can be due")         \
+	P(effect, NAT, max, OPTIONAL, "how often it fires, at most")                             \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_UNSCHEDULE(P, effect)                          \
+	P(effect, TEXT, id, REQUIRED, "name of a timer of yours") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+
 #define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 
-#define WFS_PARAMS_STEP(P, effect)                                                         \
-	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                      \
-	P(effect, TEXT, message, OPTIONAL, "what it is told; its own prompt when absent")  \
-	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with")  \
-	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")         \
-	P(effect, NAT, max_turns, OPTIONAL, "requests of a run, no more than the agent's") \
-	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")        \
-	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                               \
+#define WFS_PARAMS_STEP(P, effect)                                                            \
+	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                         \
+	P(effect, TEXT, message, OPTIONAL, "message to the agent; by default its own prompt") \
+	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with")     \
+	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")            \
+	P(effect, NAT, max_turns, OPTIONAL, "requests of a run, no more than the agent's")    \
+	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")           \
+	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                                  \
 	P(effect, BOOL, wait, OPTIONAL, "for its end; true when absent")
 #define WFS_PARAMS_CANCEL(P, effect) P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")
+#define WFS_PARAMS_WAKE(P, effect) \
+	P(effect, TEXT, turn_id, REQUIRED, "a run whose tool wait_until waits")
 #define WFS_PARAMS_APPROVE(P, effect)                                   \
 	P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")        \
 	P(effect, TEXT, call_id, REQUIRED, "its call that has to wait") \
@@ -170,6 +193,13 @@
 	P(effect, TEXT, run_id, OPTIONAL, "that asks")           \
 	P(effect, TEXT, step_id, OPTIONAL, "of the plan")        \
 	P(effect, NAT, turn, OPTIONAL, "of the run")
+#define WFS_PARAMS_TOOL_OUTSIDE(P, effect)                                    \
+	P(effect, OBJECT, arguments, OPTIONAL, "of the tool; {} when absent") \
+	P(effect, TEXT, name, REQUIRED, "of the tool, as server.tool")
+#define WFS_PARAMS_INTENT_RESOLVE(P, effect)                                                \
+	P(effect, TEXT, intent_id, REQUIRED, "id of a call whose answer was lost")          \
+	P(effect, TEXT, outcome, REQUIRED, "whether the call took place: done or not-done") \
+	P(effect, VALUE, result, OPTIONAL, "of the call, for the record")
 #define WFS_PARAMS_ADVANCE(P, effect)                       \
 	P(effect, TEXT, mode, REQUIRED, "condition or llm") \
 	P(effect, TEXT, run_id, REQUIRED, "that is to end") \
@@ -193,22 +223,26 @@
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
-#define WFS_ACTIONS(X)                                                                         \
-	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                         \
-	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")   \
-	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                   \
-		"make an artifact, or change what is given")                                   \
-	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")    \
-	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")  \
-	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                 \
-		"run an artifact's code, at its price")                                        \
-	X(ACTION_QUERY_KERNEL, action_query_kernel, "query.kernel", "query", "plan-only",      \
-		query_kernel, WFS_PARAMS_QUERY_KERNEL, "ask about the world; nothing changes") \
-	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                       \
-	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")  \
-	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact") \
-	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                      \
-	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")
+#define WFS_ACTIONS(X)                                                                            \
+	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                            \
+	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")      \
+	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                      \
+		"make an artifact, or change what is given")                                      \
+	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")       \
+	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")     \
+	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                    \
+		"run an artifact's code, at its price")                                           \
+	X(ACTION_QUERY_KERNEL, action_query_kernel, "query.kernel", "query", "plan-only",         \
+		query_kernel, WFS_PARAMS_QUERY_KERNEL, "ask about the world; nothing changes")    \
+	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                          \
+	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")     \
+	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact")    \
+	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                         \
+	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")         \
+	X(ACTION_SCHEDULE, action_schedule, "timer.schedule", "timer", "both", timer_schedule,    \
+		WFS_PARAMS_SCHEDULE, "have an action done later, once or again and again")        \
+	X(ACTION_UNSCHEDULE, action_unschedule, "timer.unschedule", "timer", "plan-only", action, \
+		WFS_PARAMS_UNSCHEDULE, "delete a timer")
 #define WFS_EFFECTS(X)                                                                             \
 	X(INTROSPECT_MANIFEST, introspect_manifest, "introspect.manifest", "query", "both",        \
 		introspect_manifest, WFS_PARAMS_MANIFEST, "read the manifest")                     \
@@ -237,10 +271,16 @@
 		WFS_PARAMS_CANCEL, "end a run of an agent")                                        \
 	X(AGENT_APPROVE, agent_approve, "agent.approve", "drive", "plan-only", agent_run,          \
 		WFS_PARAMS_APPROVE, "let a tool call be made that has to wait, or not")            \
+	X(AGENT_WAKE, agent_wake, "agent.wake", "drive", "plan-only", agent_run, WFS_PARAMS_WAKE,  \
+		"let a run go on that waits for a time or an event")                               \
 	X(LLM_GENERATE, llm_generate, "llm.generate", "llm", "plan-only", llm_generate,            \
 		WFS_PARAMS_GENERATE, "have a model answer")                                        \
 	X(TOOL_CALL, tool_call, "tool.call", "drive", "plan-only", tool_call,                      \
 		WFS_PARAMS_TOOL_CALL, "call a tool that a model wants")                            \
+	X(TOOL_OUTSIDE, tool_outside, "tool.outside", "tool", "plan-only", tool_outside,           \
+		WFS_PARAMS_TOOL_OUTSIDE, "call a tool of a server outside of the world")           \
+	X(INTENT_RESOLVE, intent_resolve, "intent.resolve", "tool", "plan-only", intent_resolve,   \
+		WFS_PARAMS_INTENT_RESOLVE, "say whether a call took place whose answer was lost")  \
 	X(WORKFLOW_ADVANCE, workflow_advance, "workflow.advance", "drive", "plan-only",            \
 		workflow_advance, WFS_PARAMS_ADVANCE, "decide which state an agent is in next")    \
 	X(PLAN_RUN, plan_run, "plan.run", "drive", "plan-only", plan, WFS_PARAMS_PLAN,             \
@@ -312,6 +352,12 @@ const char *wfs_effect_help(enum wfs_effect effect);
  *  static. */
 const struct wfs_form *wfs_effect_params(enum wfs_effect effect);
 
+/** wfs_effect_receipt() - Return: the form of the payload of an effect's receipt; static. */
+const struct wfs_form *wfs_effect_receipt(enum wfs_effect effect);
+
+/* Height and hashes of what was read, the member `meta` of receipts. */
+extern const struct wfs_form wfs_effect_meta;
+
 /** wfs_effect_action() - Return: the name of an effect that is an action, e.g. "noop"; NULL for
  *  other effects; static. */
 const char *wfs_effect_action(enum wfs_effect effect);
@@ -361,8 +407,8 @@ bool wfs_effect_has_reducer(enum wfs_effect effect);
 bool wfs_effect_has_artifact(enum wfs_effect effect);
 
 /** wfs_effect_covered_by() - can a grant of a capability of the type @cap_type cover the effect? A
- *  grant of type `admin` also covers resuming and cancelling plans and turns of others, and
- *  approving calls. */
+ *  grant of type `admin` also covers resuming and cancelling plans and turns of others,
+ *  approving calls, and saying how calls of others ended. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
 /** wfs_effect_find() - Return: the effect with this kind, or WFS_EFFECT_COUNT for an unknown

@@ -52,11 +52,13 @@ enum wfs_entity {
 	X(QUOTAS, "quotas.json", PRINCIPAL, RESOURCE, MADE)         \
 	X(FROZEN, "frozen", PRINCIPAL, RESOURCE, MADE)              \
 	X(GRANTS, "grants.json", PRINCIPAL, GRANT, GRANTS)          \
+	X(TIMERS, "timers", PRINCIPAL, TIMER, ITEMS)                \
 	X(STATUS, "status", TURN, TURN, MADE)                       \
 	X(MESSAGES, "messages.json", TURN, TURN, MADE)              \
 	X(EVENTS, "events.jsonl", TURN, TURN, EVENTS)               \
 	X(TRANSCRIPT, "transcript.md", TURN, TURN, MADE)            \
 	X(RESULT, "result.json", TURN, TURN, MADE)                  \
+	X(RAW, "raw", TURN, RAW, ITEMS)                             \
 	X(PLAN, "plan.json", PLAN, PLAN, PARTS)                     \
 	X(PLAN_STATUS, "status", PLAN, PLAN, MADE)                  \
 	X(PLAN_GRAPH, "graph.dot", PLAN, PLAN, MADE)                \
@@ -68,7 +70,8 @@ enum wfs_entity_file {
 	WFS_ENTITY_FILES(WFS_ENTITY_FILE_ENUM)
 #undef WFS_ENTITY_FILE_ENUM
 		WFS_ENTITY_FILE_BUILTIN_COUNT,
-	WFS_ENTITY_FILES_MAX = 64, /* with those that domains add; no file has this number */
+	/* with those that domains add; no file has this number (fs/tree/ino.h uses it) */
+	WFS_ENTITY_FILES_MAX = 63,
 };
 
 /* How a file is made from a cell. */

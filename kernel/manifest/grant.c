@@ -16,7 +16,7 @@ static int expected(
 {
 	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
 
-	wfs_schema_describe(value, &came);
+	wfs_json_describe(value, &came);
 	return wfs_error_set(error, code, "expected %s, got %s", what, wfs_buffer_text(&came));
 }
 
@@ -49,9 +49,17 @@ bool wfs_id_internal(const char *id)
 	return strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strcmp(id, WFS_PRINCIPAL_GENESIS) == 0;
 }
 
+/* Worlds of 0.2, which had no timers, may have artifacts with the names of their actions. */
+static bool is_action(const char *id)
+{
+	const enum wfs_effect effect = wfs_effect_find_action(id);
+
+	return effect < WFS_EFFECT_COUNT && strcmp(wfs_effect_cap_type(effect), "timer") != 0;
+}
+
 bool wfs_id_reserved(const char *id)
 {
-	return wfs_effect_find_action(id) < WFS_EFFECT_COUNT || wfs_id_internal(id) ||
+	return is_action(id) || wfs_id_internal(id) ||
 		strncmp(id, WFS_GENESIS_PREFIX, strlen(WFS_GENESIS_PREFIX)) == 0;
 }
 
@@ -89,6 +97,19 @@ static int check_name(const struct wfs_manifest *manifest, const json_t *grant, 
 	return expected(error, WFS_E_INVALID_ARGUMENT, WFS_GRANT_NAME_FORM, value);
 }
 
+/* Checks the JSON Schema that arguments of tools must meet. */
+static int check_arguments(json_t *schema, struct wfs_error *error)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *compiled = NULL;
+	int r = schema ? wfs_schema_new(schema, NULL, "/arguments", &problems, &compiled) : 0;
+
+	if (r == -EINVAL)
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "%.400s", wfs_buffer_text(&problems.lines));
+	return r ? wfs_error_from_errno(error, r, "check a grant") : 0;
+}
+
 static int check_params(const struct wfs_manifest *manifest, const json_t *grant,
 	const json_t *value, struct wfs_error *error)
 {
@@ -102,7 +123,8 @@ static int check_params(const struct wfs_manifest *manifest, const json_t *grant
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"the params of a grant have at most %d bytes, got %zu",
 			WFS_GRANT_PARAMS_MAX, text.size);
-	return cap ? wfs_schema_check(cap->params, value, error) : 0; /* check_cap reports that */
+	int r = cap ? wfs_schema_check(cap->params, value, error) : 0; /* check_cap reports that */
+	return r ? r : check_arguments(json_object_get(value, "arguments"), error);
 }
 
 static int check_expiry(const struct wfs_manifest *manifest, const json_t *grant,

@@ -24,9 +24,11 @@ enum {
 	WFS_PRINCIPAL_AGENTS_MAX =
 		4096, /* principals that are agents, for whose bytes one principal pays */
 	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has delegated */
-	WFS_GRANT_CHAIN_MAX = 16,           /* delegations of a grant, each of the one before */
-	WFS_GRANT_NAME_MAX = 128,           /* bytes; for ids of principals, too */
-	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of the params' canonical text */
+	/* calls of outside tools that one principal has, which are not answered, or unknown */
+	WFS_PRINCIPAL_OUTSIDE_MAX = 1024,
+	WFS_GRANT_CHAIN_MAX = 16,        /* delegations of a grant, each of the one before */
+	WFS_GRANT_NAME_MAX = 128,        /* bytes; for ids of principals, too */
+	WFS_GRANT_PARAMS_MAX = 16 << 10, /* bytes of the params' canonical text */
 };
 
 /* For messages. */

@@ -24,11 +24,6 @@ int manifest_read_builtin(const struct manifest_reader *reader, const char *name
 		manifest_expected(reader, place, "object", item);
 		return 0;
 	}
-	if (!builtin) {
-		manifest_expected(reader, wfs_place_at("%s/name", place.text),
-			"the name of a built-in definition", own_name);
-		return 0;
-	}
 	int r = manifest_check_builtin(reader, place, item, builtin);
 	if (r <= 0)
 		return r;

@@ -13,7 +13,7 @@ void manifest_expected(const struct manifest_reader *reader, struct wfs_place pl
 {
 	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
 
-	wfs_schema_describe(value, &came);
+	wfs_json_describe(value, &came);
 	wfs_problems_add(reader->problems, NULL, place.text, "expected %s, got %s", what,
 		wfs_buffer_text(&came));
 }
@@ -50,7 +50,7 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 		if (is_member(name, names) || (optional && is_member(name, optional)))
 			continue;
 		wfs_buffer_append_text(&pointer, place.text);
-		wfs_schema_pointer_append(&pointer, name);
+		wfs_json_pointer_append(&pointer, name);
 		wfs_problems_add(reader->problems, NULL, wfs_buffer_text(&pointer),
 			"no such member is known");
 	}
@@ -190,15 +190,19 @@ int manifest_check_builtin(const struct manifest_reader *reader, struct wfs_plac
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	if (json_equal(item, builtin))
+	if (builtin && json_equal(item, builtin))
 		return 1;
 	wfs_json_write(item, &text);
 	if (text.failed)
 		return -ENOMEM;
 	if (wfs_builtin_was(wfs_buffer_bytes(&text)))
 		return 1;
-	wfs_problems_add(reader->problems, NULL, place.text,
-		"differs from the built-in definition of this name");
+	if (builtin)
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"differs from the built-in definition of this name");
+	else
+		manifest_expected(reader, wfs_place_at("%s/name", place.text),
+			"the name of a built-in definition", json_object_get(item, "name"));
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest-impl.h"
+#include "kernel/value/tool.h"
 
 /* --- conditions of rules --- */
 
@@ -53,6 +54,9 @@ static const struct {
 	CONDITION(origin, true),
 	CONDITION(reducer, false),
 	CONDITION(artifact, false),
+	CONDITION(tool, false),
+	CONDITION(server, false),
+	CONDITION(annotation, false),
 #undef CONDITION
 };
 
@@ -62,6 +66,26 @@ static bool is_pattern(const char *text)
 	const char *star = strchr(text, '*');
 
 	return size > 0 && size <= WFS_POLICY_PATTERN_MAX && (!star || !star[1]);
+}
+
+bool wfs_policy_rule_is_of_tools(const struct wfs_policy_rule *rule)
+{
+	return rule->tool || rule->server || rule->annotation;
+}
+
+/* A rule with any other word would never match. */
+static void check_annotation(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *when, const char *annotation)
+{
+	int i = 0;
+
+	while (i < WFS_TOOL_HINT_COUNT && annotation &&
+		strcmp(annotation, wfs_tool_hint_name(i)) != 0)
+		i++;
+	if (annotation && i == WFS_TOOL_HINT_COUNT)
+		manifest_expected(reader, wfs_place_at("%s/annotation", place.text),
+			"readOnlyHint, destructiveHint, idempotentHint or openWorldHint",
+			json_object_get(when, "annotation"));
 }
 
 static void read_when(const struct manifest_reader *reader, struct wfs_place place,
@@ -85,6 +109,7 @@ static void read_when(const struct manifest_reader *reader, struct wfs_place pla
 				"text of 1 to 255 bytes, with no * but at its end", value);
 		*(const char **)((char *)rule + conditions[i].offset) = text;
 	}
+	check_annotation(reader, place, when, rule->annotation);
 }
 
 static void read_rule(const struct manifest_reader *reader, struct wfs_place place,
@@ -168,7 +193,8 @@ static bool may_match(const struct manifest_reader *reader, const struct wfs_pol
 		if (wfs_policy_fits(rule->effect, wfs_effect_kind(effect)) &&
 			cap_may_match(reader, rule, effect) && origin_may_match(rule, effect) &&
 			(!rule->reducer || wfs_effect_has_reducer(effect)) &&
-			(!rule->artifact || wfs_effect_has_artifact(effect)))
+			(!rule->artifact || wfs_effect_has_artifact(effect)) &&
+			(!wfs_policy_rule_is_of_tools(rule) || effect == WFS_EFFECT_TOOL_OUTSIDE))
 			return true;
 	}
 	return false;
@@ -230,8 +256,8 @@ static void check_rules(const struct manifest_reader *reader, struct wfs_place p
 		if (names_what_follows(&rules[i]))
 			wfs_problems_add(reader->problems, NULL, at.text,
 				"never matches: '%s' follows from agent.step or plan.run, and is "
-				"not judged; what tools do is judged as action.*, introspect.* or "
-				"blob.get",
+				"not judged; what tools do is judged as action.*, introspect.*, "
+				"blob.get or tool.outside",
 				rules[i].effect);
 		else if (!may_match(reader, &rules[i]))
 			wfs_problems_add(reader->problems, NULL, at.text,

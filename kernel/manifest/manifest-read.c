@@ -247,11 +247,12 @@ static int read_reducers(struct manifest_reader *reader)
 		if (r < 0)
 			return r;
 	}
-	/* Every world needs them, because the kernel changes their cells. */
+	/* Every world needs most of them, because the kernel changes their cells. */
 	for (size_t i = 0; list && i < json_array_size(builtins); i++) {
 		const char *const name = wfs_json_text(json_array_get(builtins, i), "name");
 
-		if (!json_object_get(manifest->reducer_index, name))
+		if (!json_object_get(manifest->reducer_index, name) &&
+			!wfs_builtin_reducer_late(wfs_builtin_reducer_find(name)))
 			wfs_problems_add(reader->problems, NULL, "/reducers",
 				"the built-in reducer %s is missing", name);
 	}

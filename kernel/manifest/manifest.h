@@ -97,9 +97,15 @@ bool wfs_policy_fits(const char *pattern, const char *text);
  */
 struct wfs_policy_rule {
 	const char *effect, *cap, *principal, *origin, *reducer, *artifact;
+	/* Of an outside tool: its full name, its server, and a hint that is true of it. */
+	const char *tool, *server, *annotation;
 	bool allow;
 	bool ask; /* a tool call of a run waits for an approval; anything else is denied */
 };
+
+/** wfs_policy_rule_is_of_tools() - does the rule have a condition that only a call of an outside
+ *  tool can fit? */
+bool wfs_policy_rule_is_of_tools(const struct wfs_policy_rule *rule);
 
 struct wfs_manifest;
 

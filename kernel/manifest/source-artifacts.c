@@ -41,7 +41,7 @@ static int check_shape(const struct source_loader *loader, struct wfs_place plac
 	const struct wfs_form *shape, const json_t *value)
 {
 	struct wfs_error error = {0};
-	int r = wfs_shape_check(shape, value, &error);
+	int r = wfs_form_check(shape, value, &error);
 
 	if (r != -EINVAL)
 		return r;

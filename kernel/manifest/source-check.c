@@ -13,7 +13,7 @@ void source_expected(const struct source_loader *loader, struct wfs_place place,
 {
 	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
 
-	wfs_schema_describe(value, &came);
+	wfs_json_describe(value, &came);
 	wfs_problems_add(loader->problems, WORLD_FILE, place.text, "expected %s, got %s", what,
 		wfs_buffer_text(&came));
 }
@@ -33,7 +33,7 @@ void source_check_members(const struct source_loader *loader, struct wfs_place p
 		if (*known)
 			continue;
 		wfs_buffer_append_text(&pointer, place.text);
-		wfs_schema_pointer_append(&pointer, name);
+		wfs_json_pointer_append(&pointer, name);
 		wfs_problems_add(loader->problems, WORLD_FILE, wfs_buffer_text(&pointer),
 			"no such member is known");
 	}

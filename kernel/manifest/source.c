@@ -286,6 +286,36 @@ static int builtins_add(json_t *manifest)
 	return r;
 }
 
+/* Leaves out the built-in definitions of a list: all effects and capabilities are, and otherwise
+ * those whose names are reserved for them. */
+static int strip_builtins(json_t *manifest, const char *list)
+{
+	const bool all = strcmp(list, "effects") == 0 || strcmp(list, "caps") == 0;
+	WFS_AUTO_JSON json_t *kept = json_array();
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(manifest, list), i, item) {
+		const char *const name = json_string_value(json_object_get(item, "name"));
+		const bool reserved =
+			strncmp(name, "sys/", 4) == 0 || strncmp(name, "sys.", 4) == 0;
+
+		if (!all && !reserved && json_array_append(kept, item) < 0)
+			return -ENOMEM;
+	}
+	return source_set(manifest, list, kept);
+}
+
+int wfs_source_renew(json_t *manifest)
+{
+	static const char *const lists[] = {"schemas", "effects", "caps", "policies", "reducers"};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(lists); i++)
+		r = strip_builtins(manifest, lists[i]);
+	return r ? r : builtins_add(manifest);
+}
+
 /* Makes a manifest with empty lists. @name: NULL: no name */
 static json_t *manifest_base(const char *name)
 {
@@ -411,7 +441,7 @@ static int host_load(const struct source_loader *loader, struct wfs_source *sour
 	if (!json_is_object(host)) {
 		WFS_AUTO_BUFFER struct wfs_buffer came = {0};
 
-		wfs_schema_describe(host, &came);
+		wfs_json_describe(host, &came);
 		wfs_problems_add(loader->problems, HOST_FILE, NULL, "expected object, got %s",
 			wfs_buffer_text(&came));
 		return 0;

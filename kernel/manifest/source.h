@@ -74,3 +74,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
  *  artifacts and the handbook. @ret_source: set on success only; caller ends it with
  *  wfs_source_done(). Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);
+
+/** wfs_source_renew() - replace the built-in definitions of an earlier program, in the document of
+ *  a manifest that was in force, by those of this one. @manifest: changed. Return: 0, -ENOMEM. */
+int wfs_source_renew(json_t *manifest);

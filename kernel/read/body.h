@@ -16,13 +16,20 @@
  * canonical JSON is. `grant`: name of the grant whose budget pays for the record. */
 #define WFS_BODY_ACTION(M, body)               \
 	M(body, VALUE, action, 0)              \
+	M(body, NAT, due_ns, WFS_OPTIONAL)     \
 	M(body, TEXT, grant, WFS_OPTIONAL)     \
 	M(body, TEXT, intent_id, WFS_OPTIONAL) \
-	M(body, VALUE, result, 0)
+	M(body, VALUE, result, 0)              \
+	M(body, TEXT, timer, WFS_OPTIONAL)
 #define WFS_BODY_BASELINE(M, body)                 \
+	M(body, HASH, blobs_hash, WFS_OPTIONAL)    \
 	M(body, NAT, from_height, WFS_NULLABLE)    \
 	M(body, TEXT, from_world_id, WFS_NULLABLE) \
-	M(body, HASH, snapshot_hash, 0)
+	M(body, VALUE, genesis, WFS_OPTIONAL)      \
+	M(body, HASH, manifest_hash, WFS_OPTIONAL) \
+	M(body, HASH, next_prev, WFS_OPTIONAL)     \
+	M(body, HASH, snapshot_hash, 0)            \
+	M(body, HASH, versions_hash, WFS_OPTIONAL)
 #define WFS_BODY_BLOB(M, body)             \
 	M(body, TEXT, grant, WFS_OPTIONAL) \
 	M(body, HASH, hash, 0)             \
@@ -31,19 +38,30 @@
 	M(body, TEXT, code, 0)                 \
 	M(body, NAT, count, WFS_OPTIONAL)      \
 	M(body, TEXT, decision, 0)             \
+	M(body, NAT, due_ns, WFS_OPTIONAL)     \
 	M(body, TEXT, effect, 0)               \
 	M(body, TEXT, grant, WFS_OPTIONAL)     \
 	M(body, TEXT, intent_id, WFS_OPTIONAL) \
 	M(body, TEXT, policy, WFS_OPTIONAL)    \
-	M(body, NAT, rule_index, WFS_OPTIONAL)
+	M(body, NAT, rule_index, WFS_OPTIONAL) \
+	M(body, TEXT, timer, WFS_OPTIONAL)
+#define WFS_BODY_EPOCH(M, body)    \
+	M(body, NAT, fold_from, 0) \
+	M(body, NAT, fold_to, 0)   \
+	M(body, HASH, snapshot_hash, 0)
 #define WFS_BODY_EVENT(M, body)            \
+	M(body, TEXT, dedup, WFS_OPTIONAL) \
+	M(body, NAT, due_ns, WFS_OPTIONAL) \
 	M(body, TEXT, grant, WFS_OPTIONAL) \
 	M(body, TEXT, schema, 0)           \
+	M(body, TEXT, timer, WFS_OPTIONAL) \
 	M(body, VALUE, value, 0)
-#define WFS_BODY_GENESIS(M, body)       \
-	M(body, TEXT, entropy, 0)       \
-	M(body, HASH, manifest_hash, 0) \
-	M(body, TEXT, name, 0)          \
+#define WFS_BODY_GENESIS(M, body)                \
+	M(body, TEXT, entropy, 0)                \
+	M(body, NAT, fold_version, WFS_OPTIONAL) \
+	M(body, HASH, manifest_hash, 0)          \
+	M(body, TEXT, name, 0)                   \
+	M(body, NAT, store_format, WFS_OPTIONAL) \
 	M(body, TEXT, world_id, 0)
 #define WFS_BODY_INTENT(M, body)    \
 	M(body, TEXT, cap, 0)       \
@@ -56,12 +74,16 @@
 	M(body, TEXT, grant, WFS_OPTIONAL)   \
 	M(body, HASH, manifest_hash, 0)      \
 	M(body, TEXT, reason, WFS_NULLABLE)
-#define WFS_BODY_RECEIPT(M, body)          \
-	M(body, TEXT, adapter_id, 0)       \
-	M(body, VALUE, cost, WFS_OPTIONAL) \
-	M(body, TEXT, grant, WFS_OPTIONAL) \
-	M(body, TEXT, intent_id, 0)        \
-	M(body, VALUE, payload, 0)         \
+/* A hash of a receipt is a text, or the stand-in (kernel/value/stand-in.h) for one. */
+#define WFS_BODY_RECEIPT(M, body)                    \
+	M(body, TEXT, adapter_id, 0)                 \
+	M(body, VALUE, cost, WFS_OPTIONAL)           \
+	M(body, VALUE, earlier_hashes, WFS_OPTIONAL) \
+	M(body, TEXT, grant, WFS_OPTIONAL)           \
+	M(body, TEXT, intent_id, 0)                  \
+	M(body, VALUE, payload, 0)                   \
+	M(body, VALUE, request_hash, WFS_OPTIONAL)   \
+	M(body, VALUE, response_hash, WFS_OPTIONAL)  \
 	M(body, TEXT, status, 0)
 #define WFS_BODY_SNAPSHOT(M, body)         \
 	M(body, TEXT, grant, WFS_OPTIONAL) \
@@ -72,6 +94,7 @@
 #define WFS_RECORD_KINDS(X)   \
 	X(GENESIS, genesis)   \
 	X(BASELINE, baseline) \
+	X(EPOCH, epoch)       \
 	X(MANIFEST, manifest) \
 	X(EVENT, event)       \
 	X(ACTION, action)     \

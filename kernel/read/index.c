@@ -29,6 +29,9 @@ enum {
 	KIND_BIDS = 0x50,
 	KIND_GRANTS = 0x60,
 	KIND_RUN = 0x70,
+	KIND_TIMERS = 0x80,
+	KIND_DUE = 0x90,
+	KIND_WAITING = 0xa0,
 };
 
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
@@ -41,6 +44,8 @@ enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
 		{WFS_BUILTIN_INVOCATION, WFS_INDEXED_INVOCATIONS},
 		{WFS_BUILTIN_MINT, WFS_INDEXED_BIDS},
 		{WFS_BUILTIN_GRANT, WFS_INDEXED_GRANTS},
+		{WFS_BUILTIN_TIMER, WFS_INDEXED_TIMERS},
+		{WFS_BUILTIN_WAIT, WFS_INDEXED_WAITS},
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(kept); i++)
@@ -151,10 +156,49 @@ void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal)
 	wfs_index_set_add(set, principal);
 }
 
+void wfs_index_timers(struct wfs_index_set *set, struct wfs_bytes principal)
+{
+	wfs_index_set_init(set, KIND_TIMERS);
+	wfs_index_set_add(set, principal);
+}
+
+void wfs_index_waiting(struct wfs_index_set *set, struct wfs_bytes schema)
+{
+	wfs_index_set_init(set, KIND_WAITING);
+	wfs_index_set_add(set, schema);
+}
+
+void wfs_index_due(struct wfs_index_set *set, int64_t due_ns)
+{
+	uint8_t bytes[sizeof(uint64_t)];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)((uint64_t)due_ns >> (8 * (sizeof(bytes) - 1 - i)));
+	wfs_index_set_init(set, KIND_DUE);
+	wfs_index_set_add(set, WFS_BYTES(bytes, sizeof(bytes)));
+}
+
+int64_t wfs_index_due_time(const struct wfs_index_set *set)
+{
+	enum { NUMBER_AT = 3 }; /* after the kind, the count of texts, and the size of the first */
+	uint64_t due_ns = 0;
+
+	if (set->bytes[0] != KIND_DUE || set->size != NUMBER_AT + sizeof(due_ns))
+		return -1;
+	for (size_t i = 0; i < sizeof(due_ns); i++)
+		due_ns = due_ns << 8 | set->bytes[NUMBER_AT + i];
+	return (int64_t)due_ns;
+}
+
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id)
 {
 	wfs_index_set_init(set, KIND_RUN);
 	wfs_index_set_add(set, run_id);
+}
+
+void wfs_index_runs(struct wfs_index_set *set)
+{
+	wfs_index_set_init(set, KIND_RUN);
 }
 
 bool wfs_index_is_run(const struct wfs_index_set *set)
@@ -291,6 +335,41 @@ static int places_of_grant(const json_t *state, struct wfs_index_places *places)
 	return 0;
 }
 
+static int place_of_due(const json_t *state, struct wfs_index_places *places)
+{
+	const json_int_t due_ns = json_integer_value(json_object_get(state, "next_ns"));
+	struct wfs_index_place *const place = place_new(places, 0);
+
+	if (!place)
+		return -ENOMEM;
+	wfs_index_due(&place->set, due_ns > 0 ? due_ns : 0);
+	return 0;
+}
+
+static int places_of_timer(const json_t *state, struct wfs_index_places *places)
+{
+	struct wfs_index_place *const place = place_new(places, 0);
+
+	if (!place)
+		return -ENOMEM;
+	wfs_index_timers(&place->set, member_text(state, "principal"));
+	return wfs_trace(place_of_due(state, places));
+}
+
+static int places_of_wait(const json_t *state, struct wfs_index_places *places)
+{
+	struct wfs_index_place *place;
+
+	if (json_is_string(json_object_get(state, "until_event")) &&
+		!json_object_get(state, "woken")) {
+		place = place_new(places, 0);
+		if (!place)
+			return -ENOMEM;
+		wfs_index_waiting(&place->set, member_text(state, "until_event"));
+	}
+	return wfs_trace(place_of_due(state, places));
+}
+
 int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places)
 {
@@ -299,6 +378,8 @@ int wfs_index_places_of(
 		[WFS_INDEXED_INVOCATIONS] = places_of_invocation,
 		[WFS_INDEXED_BIDS] = places_of_bid,
 		[WFS_INDEXED_GRANTS] = places_of_grant,
+		[WFS_INDEXED_TIMERS] = places_of_timer,
+		[WFS_INDEXED_WAITS] = places_of_wait,
 	};
 	WFS_AUTO_JSON json_t *json = NULL;
 	int r;

@@ -12,6 +12,9 @@
  * | of these, with the code of an error      | those that failed | milliseconds   |
  * | `status`: pending, or not                | bids of the mint  |                |
  * | holder                                   | grants            |                |
+ * | principal                                | timers            |                |
+ * | due time                                 | timers, waits of turns |           |
+ * | schema of events                         | waits of turns    |                |
  * | turn of an agent                         | records           | bytes in `events.jsonl` |
  *
  * The sets that a cell is in follow from its state alone. wfs_head_set_cell() changes them in the
@@ -37,6 +40,8 @@ enum wfs_indexed {
 	WFS_INDEXED_INVOCATIONS,
 	WFS_INDEXED_BIDS,
 	WFS_INDEXED_GRANTS,
+	WFS_INDEXED_TIMERS,
+	WFS_INDEXED_WAITS,
 };
 
 /** wfs_indexed_find() - find out how the cells of the reducer with the name @reducer are indexed;
@@ -72,9 +77,27 @@ void wfs_index_bids(struct wfs_index_set *set, bool pending);
 /** wfs_index_grants() - write to @set the name of the set of grants that @principal holds. */
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
+/** wfs_index_timers() - write to @set the name of the set of timers of @principal. */
+void wfs_index_timers(struct wfs_index_set *set, struct wfs_bytes principal);
+
+/** wfs_index_waiting() - write to @set the name of the set of waits for events of @schema. */
+void wfs_index_waiting(struct wfs_index_set *set, struct wfs_bytes schema);
+
+/** wfs_index_due() - write to @set the name of the set of timers and waits that are next due at
+ *  @due_ns, since 1970, not negative. Names of such sets have the order of the times. */
+void wfs_index_due(struct wfs_index_set *set, int64_t due_ns);
+
+/** wfs_index_due_time() - get the time by which wfs_index_due() has named a set; -1: another
+ *  set. */
+int64_t wfs_index_due_time(const struct wfs_index_set *set);
+
 /** wfs_index_run() - write to @set the name of the set of the records of a turn, which are ordered
  *  by seq. */
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
+
+/** wfs_index_runs() - write to @set a name that comes before those of all sets that wfs_index_run()
+ *  names, for wfs_index_remove_below(). */
+void wfs_index_runs(struct wfs_index_set *set);
 
 /** wfs_index_is_run() - is @set a set of records, which wfs_index_run() names? */
 bool wfs_index_is_run(const struct wfs_index_set *set);
@@ -129,6 +152,7 @@ struct wfs_index_checker {
 	/* Report how many cells were checked. Return: 0, or -errno that ends the check. */
 	int (*progress)(void *context, uint64_t done);
 	void *context;
+	uint64_t first_seq;    /* records before it were not checked */
 	uint64_t height;       /* records below it were checked */
 	uint64_t runs_records; /* rows that these records have in the sets of turns */
 };

@@ -72,17 +72,23 @@ static bool sees_cell(const struct asked *asked, const char *reducer, struct wfs
 	return !filter || filter->cell(filter, wfs_bytes_text(reducer), key);
 }
 
-/* Sets the error reducer_missing, with the names of reducers that there are. */
+/* Sets the error reducer_missing, with the names of the world's own reducers; the built-in ones are
+ * `sys.*` there. */
 static int refuse_reducer(struct asked *asked, const char *name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 	struct wfs_reducer reducer = {0};
 	struct wfs_bytes known;
+	bool has_builtin = false;
 	int count = 0;
 
 	while (wfs_view_reducer_next(&asked->view, reducer.reducer_id, &known, &reducer) == 0) {
 		if (!sees_reducer(asked, known))
 			continue;
+		if (known.size > 4 && memcmp(known.data, "sys.", 4) == 0) {
+			has_builtin = true;
+			continue;
+		}
 		if (count++ == WFS_INTROSPECT_NAMES_MAX) {
 			wfs_buffer_append_text(&names, " …");
 			break;
@@ -90,6 +96,8 @@ static int refuse_reducer(struct asked *asked, const char *name)
 		wfs_buffer_append_byte(&names, ' ');
 		wfs_buffer_append(&names, known.data, known.size);
 	}
+	if (has_builtin)
+		wfs_buffer_append_text(&names, " sys.*");
 	return wfs_error_set(asked->error, WFS_E_REDUCER_MISSING, "no reducer '%.60s' (there %s%s)",
 		name, names.size > 0 ? "are:" : "are none", wfs_buffer_text(&names));
 }

@@ -112,18 +112,38 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	return parse_hash_member(json, "prev", &record->prev);
 }
 
+struct wfs_fired wfs_fired_of(enum wfs_record_kind kind, const union wfs_body *body)
+{
+	if (kind == WFS_RECORD_ACTION)
+		return (struct wfs_fired){
+			.timer = body->action.timer, .due_ns = body->action.due_ns};
+	if (kind == WFS_RECORD_EVENT)
+		return (struct wfs_fired){.timer = body->event.timer, .due_ns = body->event.due_ns};
+	if (kind != WFS_RECORD_DECISION)
+		return (struct wfs_fired){.timer = NULL};
+	return (struct wfs_fired){.timer = body->decision.timer,
+		.due_ns = body->decision.due_ns,
+		.how = strcmp(body->decision.decision, "skip") == 0   ? WFS_FIRED_LATE
+			: strcmp(body->decision.decision, "end") == 0 ? WFS_FIRED_LAST
+								      : WFS_FIRED_DUE};
+}
+
 void wfs_record_write_decision_body(
 	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code)
 {
+	static const char *const decisions[] = {
+		[WFS_FIRED_DUE] = "deny", [WFS_FIRED_LATE] = "skip", [WFS_FIRED_LAST] = "end"};
 	const struct wfs_body_decision body = {
 		.code = code,
 		.count = decision->count ? (int64_t)decision->count : -1,
-		.decision = "deny",
+		.decision = decisions[decision->fired.how],
+		.due_ns = wfs_fired_due_ns(&decision->fired),
 		.effect = decision->effect,
 		.grant = decision->grant,
 		.intent_id = decision->intent_id,
 		.policy = decision->policy,
 		.rule_index = decision->rule_known ? (int64_t)decision->rule_index : -1,
+		.timer = decision->fired.timer,
 	};
 
 	wfs_body_write_decision(buffer, &body);
@@ -160,6 +180,20 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed)
 {
 	json_decref(parsed->json);
 	parsed->json = NULL;
+}
+
+bool wfs_record_is_cut(const struct wfs_record_parsed *parsed)
+{
+	static const struct wfs_hash none = {0};
+
+	return parsed->record.kind == WFS_RECORD_BASELINE &&
+		!wfs_hash_equal(&parsed->body.baseline.next_prev, &none);
+}
+
+struct wfs_hash wfs_record_next_prev(const struct wfs_record_parsed *parsed, struct wfs_bytes line)
+{
+	return wfs_record_is_cut(parsed) ? parsed->body.baseline.next_prev
+					 : wfs_hash_of(line.data, line.size);
 }
 
 int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,

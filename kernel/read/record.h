@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "kernel/read/body.h"
+#include "kernel/value/fired.h"
 
 enum {
 	WFS_BASELINE_SEQ = 1
@@ -36,14 +37,18 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
+/** wfs_fired_of() - read which timer a record is of. @fired: borrows from the record's JSON */
+struct wfs_fired wfs_fired_of(enum wfs_record_kind kind, const union wfs_body *body);
+
 /* A refusal, and its reason. Plain value; pointers are borrowed. */
 struct wfs_decision {
-	const char *effect;    /* the kind of request that was refused */
-	const char *intent_id; /* of the intent that was refused, if a reducer asked; or NULL */
-	const char *grant;     /* the grant that would have covered the request, or NULL */
-	const char *policy;    /* the policy that denied it, or NULL */
-	bool rule_known;       /* `rule_index` is set */
-	uint64_t rule_index;   /* of the rule that denied it */
+	struct wfs_fired fired; /* of a timer, or zeros */
+	const char *effect;     /* the kind of request that was refused */
+	const char *intent_id;  /* of the intent that was refused, if a reducer asked; or NULL */
+	const char *grant;      /* the grant that would have covered the request, or NULL */
+	const char *policy;     /* the policy that denied it, or NULL */
+	bool rule_known;        /* `rule_index` is set */
+	uint64_t rule_index;    /* of the rule that denied it */
 	uint64_t count; /* refusals that the record sums up, without grant and rule; 0: only one */
 };
 
@@ -66,6 +71,13 @@ struct wfs_record_parsed {
  *  bodies of its kind), -ENOMEM. */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
 void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
+
+/** wfs_record_is_cut() - is this the baseline with which a journal begins that was cut (gc.h)? */
+bool wfs_record_is_cut(const struct wfs_record_parsed *parsed);
+
+/** wfs_record_next_prev() - compute the `prev` of the record after @parsed: the hash of its line,
+ *  or what it says as the baseline of a cut. @line: of @parsed */
+struct wfs_hash wfs_record_next_prev(const struct wfs_record_parsed *parsed, struct wfs_bytes line);
 #define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)
 
 /*

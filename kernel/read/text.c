@@ -28,16 +28,16 @@ int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t s
 
 /* --- those of a record --- */
 
-static bool is_step(const json_t *action)
+static bool is_type(const json_t *action, const char *type)
 {
-	return strcmp(wfs_json_text(action, "action_type"), "step") == 0;
+	return strcmp(wfs_json_text(action, "action_type"), type) == 0;
 }
 
 const char *wfs_text_to(const json_t *action, const char *principal)
 {
 	const char *const agent = json_string_value(json_object_get(action, "agent"));
 
-	return is_step(action) && agent ? agent : principal;
+	return is_type(action, "step") && agent ? agent : principal;
 }
 
 static int walk_member(
@@ -61,7 +61,8 @@ static int walk_action(const struct wfs_body_action *body, wfs_text_each_fn *eac
 {
 	int r = 0;
 
-	if (wfs_action_effect(body->action) < WFS_EFFECT_COUNT || is_step(body->action))
+	if (wfs_action_effect(body->action) < WFS_EFFECT_COUNT || is_type(body->action, "step") ||
+		is_type(body->action, "tool"))
 		r = wfs_text_walk(body->action, each, context);
 	if (!r)
 		r = walk_member(body->result, "embeddings", each, context);
@@ -70,9 +71,19 @@ static int walk_action(const struct wfs_body_action *body, wfs_text_each_fn *eac
 	return r ? r : walk_outcome(json_object_get(body->result, "step"), each, context);
 }
 
+/* Walks the hashes of what was sent to a model and came back. */
+static int walk_hashes(const struct wfs_body_receipt *body, wfs_text_each_fn *each, void *context)
+{
+	int r = wfs_text_walk(body->request_hash, each, context);
+
+	if (!r)
+		r = wfs_text_walk(body->response_hash, each, context);
+	return r ? r : wfs_text_walk(body->earlier_hashes, each, context);
+}
+
 static int walk_receipt(const json_t *payload, wfs_text_each_fn *each, void *context)
 {
-	static const char *const members[] = {"content", "output", "raw_content"};
+	static const char *const members[] = {"content", "output", "raw_content", "structured"};
 	const json_t *call;
 	size_t i;
 	int r = 0;
@@ -90,8 +101,11 @@ int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each
 {
 	if (parsed->record.kind == WFS_RECORD_ACTION)
 		return walk_action(&parsed->body.action, each, context);
-	if (parsed->record.kind == WFS_RECORD_RECEIPT)
-		return walk_receipt(parsed->body.receipt.payload, each, context);
+	if (parsed->record.kind == WFS_RECORD_RECEIPT) {
+		int r = walk_receipt(parsed->body.receipt.payload, each, context);
+
+		return r ? r : walk_hashes(&parsed->body.receipt, each, context);
+	}
 	return 0;
 }
 

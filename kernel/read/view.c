@@ -146,7 +146,7 @@ int wfs_view_builtin(
 	const char *const name = wfs_builtin_reducer_name(builtin);
 	int r = wfs_view_reducer(view, name, strlen(name), ret_reducer);
 
-	if (r == -ENOENT) { /* its row is damaged */
+	if (r == -ENOENT && !wfs_builtin_reducer_late(builtin)) { /* its row is damaged */
 		wfs_damage_note("reducer '%s' is missing", name);
 		return -EIO;
 	}
@@ -428,23 +428,35 @@ int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id)
 
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line)
 {
+	struct wfs_journal_cut cut;
 	uint64_t offset;
 
 	if (seq >= view->height)
 		return -ENOENT;
 	int r = wfs_journal_get(view->txn, seq, &offset, ret_line);
-	/* The journal has no gaps. */
-	return r == -ENOENT ? wfs_row_lost(view->txn, WFS_TABLE_JOURNAL, seq) : r;
+	if (r != -ENOENT)
+		return r;
+	r = wfs_journal_cut_get(view->txn, &cut);
+	if (r || seq < cut.first_seq)
+		return r ? r : -ENOENT;
+	return wfs_row_lost(view->txn, WFS_TABLE_JOURNAL, seq); /* the journal has no gaps */
 }
 
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
 {
 	static const char prefix[] = "{\"at_ns\":";
 	const size_t prefix_size = sizeof(prefix) - 1;
+	struct wfs_journal_cut cut;
 	struct wfs_bytes line;
 	uint64_t at_ns;
-	int r = wfs_view_record(view, seq, &line);
+	int r = wfs_journal_cut_get(view->txn, &cut);
 
+	if (!r && seq < cut.first_seq) {
+		*ret_at_ns = cut.genesis_ns;
+		return 0;
+	}
+	if (!r)
+		r = wfs_view_record(view, seq, &line);
 	if (r)
 		return r;
 	const char *text = line.data;
@@ -456,24 +468,74 @@ int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns
 	return 0;
 }
 
-int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
+int wfs_view_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log)
 {
+	struct wfs_view_log log = {.cut = number};
+	struct wfs_journal_cut cut;
 	struct wfs_bytes line;
 	uint64_t offset;
-	int r = wfs_journal_get(view->txn, view->height - 1, &offset, &line);
+	int r = wfs_journal_cut_get(view->txn, &cut);
 
+	if (!r && number == WFS_LOG_NOW)
+		log.cut = cut.count % WFS_JOURNAL_CUTS_MAX;
+	log.first_seq = cut.first_seq;
 	if (!r)
-		*ret_size_bytes = offset + line.size;
-	return r;
+		r = wfs_journal_begin_of(view->txn, log.cut, &log.begin);
+	if (!r)
+		r = wfs_journal_get(view->txn, view->height - 1, &offset, &line);
+	if (r)
+		return r;
+	log.end = offset + line.size;
+	*ret_log = log;
+	return 0;
 }
 
-int wfs_view_journal_read(
-	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer)
+/* Reads bytes before the kept lines, which the baseline has changed, and which a reader of an older
+ * file of the log knows: the end of them, which is in a page with bytes that are kept.
+ * @offset: counts from record 0; moves on. Return: 0, -ENOENT (dropped), -EIO. */
+static int read_dropped(struct wfs_view *view, const struct wfs_view_log *log, uint64_t *offset,
+	size_t *size, struct wfs_buffer *buffer)
+{
+	struct wfs_journal_tail tail;
+	struct wfs_journal_cut cut;
+	struct wfs_bytes line;
+	uint64_t start;
+	int r = wfs_journal_cut_get(view->txn, &cut);
+
+	if (r || log->cut == cut.count % WFS_JOURNAL_CUTS_MAX)
+		return r;
+	r = wfs_journal_get(view->txn, cut.first_seq, &start, &line);
+	const uint64_t kept = r ? 0 : start + line.size;
+	if (r || *offset >= kept)
+		return r;
+	r = wfs_journal_tail(view->txn, &tail);
+	if (r)
+		return r;
+	const uint64_t from = kept - tail.bytes.size;
+	const bool is_last = log->cut == (cut.count - 1) % WFS_JOURNAL_CUTS_MAX;
+	if (*offset < from || (!is_last && *offset < tail.same_from))
+		return -ENOENT;
+	const size_t left = (size_t)(kept - *offset);
+	const size_t part = left < *size ? left : *size;
+	wfs_buffer_append(buffer, (const char *)tail.bytes.data + (*offset - from), part);
+	*offset += part;
+	*size -= part;
+	return 0;
+}
+
+int wfs_view_log_read(struct wfs_view *view, const struct wfs_view_log *log, uint64_t offset,
+	size_t size, struct wfs_buffer *buffer)
 {
 	const size_t begin = buffer->size;
 	uint64_t seq;
-	int r = wfs_journal_at_offset(view->txn, offset, &seq);
 
+	if (offset > UINT64_MAX - log->begin)
+		return 0;
+	offset += log->begin;
+	int r = read_dropped(view, log, &offset, &size, buffer);
+	if (r)
+		return r;
+	r = wfs_journal_at_offset(view->txn, offset, &seq);
 	for (; !r && size > 0 && seq < view->height; seq++) {
 		struct wfs_bytes line;
 		uint64_t start;

@@ -209,18 +209,31 @@ int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_view_record() - find the line of record @seq of the journal, borrowed until the view is
- *  closed. Return: 0, -ENOENT (@seq is not below the height), or -EIO (the record is damaged, or
- *  missing, as those before the oldest one that is kept are). */
+ *  closed. Return: 0, -ENOENT (@seq is not below the height, or before the oldest record that is
+ *  kept), or -EIO (the record is damaged, or missing). */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
-/** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since
- *  1970. Return: as wfs_view_record(). */
+/** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since 1970;
+ *  of a record before the oldest one that is kept, the time of record 0
+ *  Return: as wfs_view_record(). */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
-/** wfs_view_journal_size() - get the bytes of all journal lines below the view's height. */
-int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
+/* The file journal/log.jsonl, as a reader has it that looked it up after a cut of the journal; such
+ * a cut (kernel/store/tables.h) makes another file of it. Plain value. */
+struct wfs_view_log {
+	uint64_t first_seq; /* the oldest record that is kept now */
+	uint64_t cut;       /* after which cut it was looked up, modulo WFS_JOURNAL_CUTS_MAX */
+	uint64_t begin;     /* of the file; both offsets count from record 0 */
+	uint64_t end;       /* of the last line below the view's height */
+};
 
-/** wfs_view_journal_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte
- *  @offset on; fewer before a damaged line, which the next read reports, and at the end. */
-int wfs_view_journal_read(
-	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer);
+/** wfs_view_log() - describe journal/log.jsonl. @number: after which cut; WFS_LOG_NOW: the newest.
+ *  Return: 0, -ENOENT (no such cut yet), -EIO. */
+int wfs_view_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log);
+#define WFS_LOG_NOW UINT64_MAX
+
+/** wfs_view_log_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte
+ *  @offset on; fewer before a damaged line, which the next read reports, and at the end
+ *  @log: of this view. Return: 0, -ENOENT (the record at @offset was dropped), -EIO. */
+int wfs_view_log_read(struct wfs_view *view, const struct wfs_view_log *log, uint64_t offset,
+	size_t size, struct wfs_buffer *buffer);

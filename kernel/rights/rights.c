@@ -10,21 +10,27 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/document.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/schema/schema.h"
+#include "kernel/value/tool.h"
 
 #define CAP_TYPE_QUERY "query" /* shows the tree */
 #define CAP_TYPE_BLOB "blob"
 #define CAP_TYPE_ADMIN "admin"
+#define CAP_TYPE_TOOL "tool" /* shows the tools of outside servers */
 
 /* One grant. */
 struct grant {
 	struct wfs_document_grant document;
 	struct wfs_hash mark; /* wfs_grant_mark() */
 	const struct wfs_cap_definition *cap;
-	int64_t expires_at_ns;   /* INT64_MAX: never */
-	struct wfs_scope *scope; /* of paths; owned */
-	struct wfs_scope *owned; /* of ids of artifacts or agents; owned */
-	const json_t *actions;   /* names of effects; NULL: all */
-	bool all_plans;          /* allows resuming and stopping plans of others */
+	int64_t expires_at_ns;        /* INT64_MAX: never */
+	struct wfs_scope *scope;      /* of paths; owned */
+	struct wfs_scope *owned;      /* of ids of artifacts or agents, or names of tools; owned */
+	const json_t *pinned;         /* {name of a tool: hash}: covers only these; NULL: all */
+	const json_t *schema;         /* that arguments of tools must meet; NULL: none */
+	struct wfs_schema *arguments; /* the same, compiled; owned */
+	const json_t *actions;        /* names of effects; NULL: all */
+	bool all_plans;               /* allows resuming and stopping plans of others */
 	bool approves;
 	json_t *givers;  /* principals that gave this grant, or one it was delegated from; owned */
 	bool has_budget; /* this grant, or one that it was delegated from */
@@ -47,6 +53,7 @@ static void grant_done(struct grant *grant)
 	wfs_document_done(&grant->document);
 	wfs_scope_free(grant->scope);
 	wfs_scope_free(grant->owned);
+	wfs_schema_free(grant->arguments);
 	json_decref(grant->givers);
 }
 
@@ -64,6 +71,20 @@ static bool actions_inside(const json_t *inner, const json_t *outer)
 	return inner != NULL;
 }
 
+/* Has the object @inner only members that @outer has, with equal values? @outer: NULL: any */
+static bool members_inside(const json_t *inner, const json_t *outer)
+{
+	const char *name;
+	json_t *value;
+
+	if (!outer)
+		return true;
+	json_object_foreach((json_t *)(uintptr_t)inner, name, value)
+		if (!json_equal(value, json_object_get(outer, name)))
+			return false;
+	return inner != NULL;
+}
+
 /* Does @whole allow everything that @part allows? Budgets are left aside: both are charged. */
 static bool is_inside(const struct grant *part, const struct grant *whole)
 {
@@ -71,16 +92,29 @@ static bool is_inside(const struct grant *part, const struct grant *whole)
 		wfs_scope_inside(part->scope, whole->scope) &&
 		wfs_scope_inside(part->owned, whole->owned) &&
 		actions_inside(part->actions, whole->actions) &&
+		members_inside(part->pinned, whole->pinned) &&
+		(!whole->schema || (part->schema && json_equal(part->schema, whole->schema))) &&
 		part->all_plans <= whole->all_plans && part->approves <= whole->approves;
 }
 
 /* Reads @params into @grant, which the caller ends in any case. Return: 0, -EINVAL, or -ENOMEM. */
 static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
 {
-	const char *const owned = json_object_get(params, "agents") ? "agents" : "artifacts";
+	const char *const owned = json_object_get(params, "agents") ? "agents"
+		: json_object_get(params, "tools")                  ? "tools"
+								    : "artifacts";
+	json_t *const schema = json_object_get(params, "arguments");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	int r = wfs_scope_new(json_object_get(params, "scope"), "scope", &grant->scope, error);
 
+	if (!r && schema)
+		r = wfs_schema_new(schema, NULL, "/arguments", &problems, &grant->arguments);
+	if (r == -EINVAL && problems.count > 0)
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "%.400s", wfs_buffer_text(&problems.lines));
 	grant->actions = json_object_get(params, "actions");
+	grant->pinned = json_object_get(params, "pinned");
+	grant->schema = schema;
 	grant->all_plans = strcmp(wfs_json_text(params, "plans"), "all") == 0;
 	grant->approves = json_is_true(json_object_get(params, "approve"));
 	return r ? r : wfs_scope_new(json_object_get(params, owned), owned, &grant->owned, error);
@@ -230,6 +264,28 @@ static bool owns_artifact(const struct grant *grant, const struct wfs_question *
 		wfs_scope_coverage(grant->owned, (struct wfs_path){&id, 1}) == WFS_COVERAGE_WHOLE;
 }
 
+/* What does the grant lack for this call? The later in enum wfs_tool_lack, the less. @error: gets
+ * the reason why arguments are refused; may be NULL */
+static enum wfs_tool_lack tool_lack(
+	const struct grant *grant, const struct wfs_tool_asked *tool, struct wfs_error *error)
+{
+	const struct wfs_bytes name = tool ? wfs_bytes_text(tool->name) : WFS_BYTES(NULL, 0);
+	struct wfs_error ignored;
+
+	if (!tool)
+		return WFS_TOOL_LACK_NONE;
+	const json_t *const hash = json_object_get(grant->pinned, tool->name);
+	if (wfs_scope_coverage(grant->owned, (struct wfs_path){&name, 1}) != WFS_COVERAGE_WHOLE ||
+		(grant->pinned && !hash))
+		return WFS_TOOL_LACK_NAME;
+	if (hash && tool->hash && strcmp(json_string_value(hash), tool->hash) != 0)
+		return WFS_TOOL_LACK_HASH;
+	if (grant->arguments && tool->arguments &&
+		wfs_schema_check(grant->arguments, tool->arguments, error ? error : &ignored))
+		return WFS_TOOL_LACK_ARGUMENTS;
+	return WFS_TOOL_LACK_NONE;
+}
+
 static bool comes_from_barred(const struct grant *grant, const struct wfs_question *question)
 {
 	const json_t *giver;
@@ -270,7 +326,33 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 {
 	return reaches(grant, question) && names_action(grant, question->effect) &&
 		owns_artifact(grant, question) &&
+		tool_lack(grant, question->tool, NULL) == WFS_TOOL_LACK_NONE &&
 		!(question->is_barred && comes_from_barred(grant, question));
+}
+
+/* Finds what a principal that holds live grants of tools lacks for a call: the least that one of
+ * them lacks. @ret_grant: this grant; not set if no grant covers the tool
+ * Return: WFS_TOOL_LACK_NONE if the question is not about a tool, or the principal has no such
+ * grant. */
+static enum wfs_tool_lack find_lack(const struct wfs_rights *rights,
+	const struct wfs_question *question, const struct grant **ret_grant,
+	struct wfs_error *error)
+{
+	enum wfs_tool_lack least = WFS_TOOL_LACK_NONE;
+
+	for (size_t i = 0; question->tool && i < rights->grant_count; i++) {
+		const struct grant *const grant = &rights->grants[i];
+
+		if (!is_of_type(grant, wfs_effect_cap_type(question->effect)) ||
+			!is_live(grant, question->now_ns))
+			continue;
+		const enum wfs_tool_lack lack = tool_lack(grant, question->tool, error);
+		if (lack > least)
+			least = lack;
+		if (lack == least && lack > WFS_TOOL_LACK_NAME)
+			*ret_grant = grant;
+	}
+	return least;
 }
 
 /* How good a grant is for paying. Best is one that is not spent; then one that was not delegated,
@@ -330,13 +412,34 @@ static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_q
 	return wfs_policy_fits(rule->artifact, question->artifact);
 }
 
+/* As reducer_fits(), for the conditions on outside tools. */
+static bool tool_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
+{
+	const struct wfs_tool_asked *const tool = question->tool;
+	char server[WFS_TOOL_SERVER_MAX + 1];
+
+	if (!wfs_policy_rule_is_of_tools(rule))
+		return true;
+	if (!tool)
+		return question->of_any && question->effect == WFS_EFFECT_TOOL_OUTSIDE &&
+			(rule->allow || (rule->ask && question->approved));
+	snprintf(server, sizeof(server), "%.*s", (int)strcspn(tool->name, "."), tool->name);
+	if (!wfs_policy_fits(rule->tool, tool->name) || !wfs_policy_fits(rule->server, server))
+		return false;
+	for (int i = 0; rule->annotation && i < WFS_TOOL_HINT_COUNT; i++)
+		if (strcmp(rule->annotation, wfs_tool_hint_name(i)) == 0)
+			return (tool->hints & (1U << i)) != 0;
+	return !rule->annotation;
+}
+
 static bool rule_fits(const struct wfs_policy_rule *rule, const char *principal,
 	const struct wfs_question *question, const char *cap)
 {
 	return wfs_policy_fits(rule->effect, wfs_effect_kind(question->effect)) &&
 		wfs_policy_fits(rule->cap, cap) && wfs_policy_fits(rule->principal, principal) &&
 		wfs_policy_fits(rule->origin, wfs_origin_name(question->origin)) &&
-		reducer_fits(rule, question) && artifact_fits(rule, question);
+		reducer_fits(rule, question) && artifact_fits(rule, question) &&
+		tool_fits(rule, question);
 }
 
 static bool policy_allows(const struct wfs_manifest *manifest, const char *principal,
@@ -381,7 +484,8 @@ static bool policy_always_allows(const struct wfs_rights *rights, enum wfs_effec
 
 	for (size_t i = 0; i < count; i++) {
 		if (!wfs_policy_fits(rules[i].effect, wfs_effect_kind(effect)) ||
-			!wfs_policy_fits(rules[i].principal, rights->principal))
+			!wfs_policy_fits(rules[i].principal, rights->principal) ||
+			wfs_policy_rule_is_of_tools(&rules[i]))
 			continue;
 		if (!rules[i].allow)
 			return false;
@@ -462,7 +566,15 @@ struct wfs_verdict wfs_rights_judge(
 	}
 	const struct grant *const grant = find_grant(rights, question, &expired);
 
-	if (!grant && expired) {
+	if (!grant) {
+		const struct grant *lacking = NULL;
+
+		verdict.lack = find_lack(rights, question, &lacking, NULL);
+		verdict.grant = lacking ? lacking->document.name : NULL;
+		if (verdict.lack == WFS_TOOL_LACK_NAME)
+			verdict.code = WFS_E_NOT_FOUND;
+	}
+	if (!grant && expired && verdict.lack <= WFS_TOOL_LACK_NAME) {
 		verdict.code = WFS_E_EXPIRED;
 		verdict.grant = expired->document.name;
 	}
@@ -514,10 +626,15 @@ static int explain_claim(const struct wfs_rights *rights, const struct wfs_quest
 			"principal began, sys/drive@1 with {\"approve\":true}, for the agent if "
 			"it has 'agents'; a grant that comes from the agent does not count",
 			rights->principal);
+	if (question->effect == WFS_EFFECT_INTENT_RESOLVE)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' needs sys/admin@1 to say how a call of another principal ended",
+			rights->principal);
 	if (question->claim == WFS_CLAIM_ADMIN)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' needs sys/admin@1 to cancel a turn that it did not begin",
-			rights->principal);
+			"'%s' needs sys/admin@1 to %s a turn that it did not begin",
+			rights->principal,
+			question->effect == WFS_EFFECT_AGENT_WAKE ? "wake" : "cancel");
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' needs sys/admin@1, or sys/drive@1 with {\"plans\":\"all\"}, to resume or "
 		"stop a plan that it did not make",
@@ -543,10 +660,27 @@ static int explain_policy(const char *principal, const struct wfs_question *ques
 		verdict->policy, kind, principal);
 }
 
-static int explain_lack(const struct wfs_question *question, struct wfs_error *error)
+static int explain_not_enabled(const struct wfs_question *question, struct wfs_error *error)
 {
 	return wfs_error_set(error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s",
 		wfs_effect_kind(question->effect));
+}
+
+static int explain_lack(const struct wfs_rights *rights, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_error *error)
+{
+	const struct grant *grant = NULL;
+	struct wfs_error reason = {0};
+
+	if (verdict->lack == WFS_TOOL_LACK_HASH)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"the description or the schema of the tool '%s' has changed since the "
+			"grant '%s' of '%s' was made: a new grant is needed",
+			question->tool->name, verdict->grant, rights->principal);
+	(void)find_lack(rights, question, &grant, &reason);
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"the grant '%s' of '%s' does not allow these arguments of '%s': %.300s",
+		verdict->grant, rights->principal, question->tool->name, reason.message);
 }
 
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
@@ -555,7 +689,7 @@ int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	struct wfs_verdict verdict = {.code = WFS_E_POLICY_DENIED};
 
 	if (!wfs_manifest_effect(manifest, question->effect))
-		return explain_lack(question, error);
+		return explain_not_enabled(question, error);
 	return policy_allows(manifest, principal, question, cap, &verdict)
 		? 0
 		: explain_policy(principal, question, &verdict, error);
@@ -578,8 +712,13 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 			"the budget of the grant '%s' of '%s' is used up", verdict->grant,
 			rights->principal);
 	case WFS_E_NOT_ENABLED:
-		return explain_lack(question, error);
+		return explain_not_enabled(question, error);
+	case WFS_E_NOT_FOUND:
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%.200s'",
+			question->tool ? question->tool->name : "");
 	default:
+		if (verdict->lack != WFS_TOOL_LACK_NONE)
+			return explain_lack(rights, question, verdict, error);
 		if (question->claim != WFS_CLAIM_OWN && question->claim != WFS_CLAIM_MADE)
 			return explain_claim(rights, question, error);
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
@@ -625,6 +764,7 @@ static bool shows(const struct wfs_rights *rights, const struct wfs_cap_definiti
 {
 	return strcmp(cap->cap_type, CAP_TYPE_BLOB) == 0 ||
 		strcmp(cap->cap_type, CAP_TYPE_ADMIN) == 0 ||
+		strcmp(cap->cap_type, CAP_TYPE_TOOL) == 0 ||
 		(strcmp(cap->cap_type, CAP_TYPE_QUERY) == 0 && !rights->sees_all);
 }
 

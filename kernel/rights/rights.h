@@ -26,6 +26,22 @@ enum wfs_claim {
 	WFS_CLAIM_NEVER, /* the effect is always refused */
 };
 
+/* A call of an outside tool that a question is about. Plain value; borrowed. */
+struct wfs_tool_asked {
+	const char *name;   /* its full name, see kernel/value/tool.h */
+	unsigned int hints; /* wfs_tool_hints() of its annotations */
+	const char *hash; /* of its description and schema; NULL: pinned hashes are not compared */
+	const json_t *arguments; /* NULL: any that a grant allows */
+};
+
+/* Which part of a call no grant covers. */
+enum wfs_tool_lack {
+	WFS_TOOL_LACK_NONE,
+	WFS_TOOL_LACK_NAME,      /* no grant covers the tool: it is answered as a missing one */
+	WFS_TOOL_LACK_HASH,      /* the tool has changed since it was pinned */
+	WFS_TOOL_LACK_ARGUMENTS, /* the schema of the grant refuses the arguments */
+};
+
 /* A question: may the principal have this effect? Plain value; texts are borrowed. */
 struct wfs_question {
 	enum wfs_effect effect;
@@ -37,6 +53,7 @@ struct wfs_question {
 	bool approved;        /* a principal has approved: rules that ask for approval allow it */
 	const char *reducer;  /* name of the reducer that the effect is about; NULL: none */
 	const char *artifact; /* id of the artifact that the effect is about; NULL: none */
+	const struct wfs_tool_asked *tool; /* the call that the effect is; NULL: none */
 	enum wfs_claim claim;
 	/* Do grants that the principal @giver has made not count? NULL: all grants count. */
 	bool (*is_barred)(void *context, const char *giver);
@@ -47,16 +64,18 @@ struct wfs_question {
 /* The answer. Plain value; texts and `mark` are borrowed from the rights, or static.
  * kernel/manifest/grant.h has wfs_grant_mark(). */
 struct wfs_verdict {
-	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
+	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled;
+	 * not_found, if the principal holds grants of tools and none covers this tool */
 	enum wfs_error_code code;
 	/* name of the grant that covers the effect, or did until it expired; or NULL */
 	const char *grant;
 	int64_t until_ns;            /* end of the grant, since 1970; INT64_MAX: it does not end */
 	const struct wfs_hash *mark; /* wfs_grant_mark() of the grant; or NULL */
-	bool charged;       /* the grant has a budget, or was delegated from one that has */
-	const char *policy; /* name of the policy that denies; NULL: it was not asked */
-	size_t rule_index;  /* of its rule that denies; SIZE_MAX: no rule matched */
-	bool asks;          /* policy_denied by a rule that allows the effect after an approval */
+	bool charged;            /* the grant has a budget, or was delegated from one that has */
+	const char *policy;      /* name of the policy that denies; NULL: it was not asked */
+	size_t rule_index;       /* of its rule that denies; SIZE_MAX: no rule matched */
+	enum wfs_tool_lack lack; /* of a call of an outside tool */
+	bool asks; /* policy_denied by a rule that allows the effect after an approval */
 };
 
 struct wfs_rights;
@@ -128,8 +147,8 @@ bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant
  *  time, or if the rights were made with two objects of one manifest. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
-/** wfs_rights_check_params() - check the patterns (scope, artifacts, agents) in the member `params`
- *  of a grant; other params are not looked at
+/** wfs_rights_check_params() - check the patterns (scope, artifacts, agents, tools) and the schema
+ *  (arguments) in the member `params` of a grant; other params are not looked at
  *  @params: value of the member; NULL: the grant has none, which is valid
  *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);

@@ -127,8 +127,8 @@ static int member_missing(struct schema_check *check, const char *wanted, const 
 	text = json_string(wanted);
 	if (!text)
 		return -ENOMEM;
-	wfs_schema_describe(text, &name);
-	/* wfs_schema_describe() begins with "string ", which a name does not need. */
+	wfs_json_describe(text, &name);
+	/* wfs_json_describe() begins with "string ", which a name does not need. */
 	return schema_violation(check, path, value, "expected a member %s",
 		wfs_buffer_text(&name) + strlen("string "));
 }

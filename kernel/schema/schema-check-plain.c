@@ -33,7 +33,7 @@ static int report(struct schema_check *check, const struct schema_path *path, co
 	}
 	if (value) {
 		wfs_buffer_append_text(&came, ", got ");
-		wfs_schema_describe(value, &came);
+		wfs_json_describe(value, &came);
 	}
 	if (wfs_buffer_check(&pointer) < 0 || wfs_buffer_check(&came) < 0)
 		return -ENOMEM;
@@ -68,7 +68,7 @@ static void append_expected(struct wfs_buffer *buffer, const json_t *value)
 	const size_t before = buffer->size;
 
 	if (!json_is_array(value) && !json_is_object(value)) {
-		wfs_schema_describe(value, buffer);
+		wfs_json_describe(value, buffer);
 		return;
 	}
 	wfs_json_write(value, buffer);

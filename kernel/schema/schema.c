@@ -15,8 +15,6 @@
 #include "kernel/base/json.h"
 #include "kernel/schema/schema-impl.h"
 
-enum { SHORT_TEXT_MAX = 64 }; /* bytes of a string that a message repeats */
-
 static const char *const type_names[] = {
 	"null", "boolean", "integer", "number", "string", "array", "object"};
 
@@ -53,73 +51,13 @@ size_t schema_cut(const char *text, size_t size, size_t max)
 	return max;
 }
 
-void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer)
-{
-	const char *const text = json_string_value(value);
-	size_t size = json_string_length(value);
-
-	if (!value) {
-		wfs_buffer_append_text(buffer, "nothing");
-		return;
-	}
-	switch (json_typeof(value)) {
-	case JSON_NULL:
-		wfs_buffer_append_text(buffer, "null");
-		break;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		wfs_buffer_append_text(
-			buffer, json_is_true(value) ? "boolean true" : "boolean false");
-		break;
-	case JSON_INTEGER:
-		wfs_buffer_append_text(buffer, "integer ");
-		wfs_buffer_append_int(buffer, json_integer_value(value));
-		break;
-	case JSON_REAL:
-		wfs_buffer_append_text(buffer, "number ");
-		wfs_json_write_real(buffer, json_real_value(value));
-		break;
-	case JSON_STRING:
-		wfs_buffer_append_text(buffer, "string ");
-		wfs_json_write_string(buffer, text, schema_cut(text, size, SHORT_TEXT_MAX));
-		if (size > SHORT_TEXT_MAX)
-			wfs_buffer_append_text(buffer, "…");
-		break;
-	case JSON_ARRAY:
-		size = json_array_size(value);
-		wfs_buffer_printf(buffer, "array of %zu item%s", size, size == 1 ? "" : "s");
-		break;
-	case JSON_OBJECT:
-		size = json_object_size(value);
-		wfs_buffer_printf(buffer, "object with %zu member%s", size, size == 1 ? "" : "s");
-		break;
-	}
-}
-
-void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name)
-{
-	wfs_buffer_append_byte(buffer, '/');
-	for (; *name; name++) {
-		unsigned char byte = (unsigned char)*name;
-
-		if (byte == '~')
-			wfs_buffer_append_text(buffer, "~0");
-		else if (byte == '/')
-			wfs_buffer_append_text(buffer, "~1");
-		else if (byte < 0x20 || byte == 0x7f)
-			wfs_buffer_printf(buffer, "\\u%04x", byte);
-		else
-			wfs_buffer_append_byte(buffer, *name);
-	}
-}
-
 void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path)
 {
 	if (!path)
 		return;
 	schema_path_append(buffer, path->parent);
 	if (path->name)
-		wfs_schema_pointer_append(buffer, path->name);
+		wfs_json_pointer_append(buffer, path->name);
 	else
 		wfs_buffer_printf(buffer, "/%zu", path->index);
 }
@@ -140,7 +78,7 @@ void schema_problem(struct schema_compiler *compiler, const struct schema_path *
 	schema_path_append(&pointer, path);
 	if (value) {
 		wfs_buffer_append_text(&came, ", got ");
-		wfs_schema_describe(value, &came);
+		wfs_json_describe(value, &came);
 	}
 	wfs_problems_add(compiler->problems, compiler->file, wfs_buffer_text(&pointer), "%s%s",
 		text, wfs_buffer_text(&came));

@@ -59,12 +59,3 @@ int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struc
  *  also after a failure. Return: as that function. */
 int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
 	struct wfs_error *error);
-
-/** wfs_schema_describe() - append a short description of a value to @buffer: `integer 5`, `array of
- *  3 items`. @value: NULL gives `nothing` */
-void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer);
-
-/** wfs_schema_pointer_append() - append `/` and @name to @buffer, escaped as in a JSON pointer
- *  Control characters are escaped as in a JSON string (RFC 6901 section 5), so that a message stays
- *  one line. */
-void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name);

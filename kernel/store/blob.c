@@ -453,8 +453,8 @@ int wfs_blob_files_hold(struct wfs_store *store)
 	return WFS_STEAL_FD(fd);
 }
 
-static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct wfs_hash *hash,
-	const char *suffix)
+static int copy_file(
+	struct wfs_store *from, int to_fd, const struct wfs_hash *hash, const char *suffix)
 {
 	WFS_AUTO_FD int source = open_file(from, hash, suffix);
 	char path[BLOB_PATH_SIZE];
@@ -462,30 +462,61 @@ static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct 
 	if (source < 0)
 		return source;
 	blob_path(hash, suffix, path);
-	WFS_AUTO_FD int copy =
-		wfs_beneath_open(wfs_store_directory_fd(to), path, O_WRONLY | O_CREAT | O_EXCL);
+	WFS_AUTO_FD int copy = wfs_beneath_open(to_fd, path, O_WRONLY | O_CREAT | O_EXCL);
 	if (copy < 0)
 		return copy;
 	return wfs_file_copy(source, copy);
 }
 
-int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
+/* Makes the directories of a blob's file. */
+static int make_parents(int directory_fd, const struct wfs_hash *hash)
 {
-	const int to_fd = wfs_store_directory_fd(to);
 	char path[BLOB_PATH_SIZE];
 	char parent[sizeof("blobs/ab")];
 
-	blob_path(&blob->hash, "", path);
+	blob_path(hash, "", path);
 	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
-	int r = wfs_directory_make(to_fd, "blobs");
+	int r = wfs_directory_make(directory_fd, "blobs");
+	return r ? r : wfs_directory_make(directory_fd, parent);
+}
+
+/* Gives a file another name; on a file system without hard links, copies it. */
+static int link_file(
+	struct wfs_store *from, int to_fd, const struct wfs_hash *hash, const char *suffix)
+{
+	char path[BLOB_PATH_SIZE];
+
+	blob_path(hash, suffix, path);
+	if (linkat(wfs_store_directory_fd(from), path, to_fd, path, 0) == 0)
+		return 0;
+	return errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP
+		? copy_file(from, to_fd, hash, suffix)
+		: -errno;
+}
+
+int wfs_blob_file_link(struct wfs_store *from, int to_fd, const struct wfs_hash *hash)
+{
+	int r = make_parents(to_fd, hash);
+
 	if (!r)
-		r = wfs_directory_make(to_fd, parent);
+		r = link_file(from, to_fd, hash, SUMS_SUFFIX);
+	if (!r || r == -EEXIST ||
+		r == -ENOENT) /* a file without checksums is damage, found later */
+		r = link_file(from, to_fd, hash, "");
+	return r == -EEXIST || r == -ENOENT ? 0 : r;
+}
+
+int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
+{
+	const int to_fd = wfs_store_directory_fd(to);
+	int r = make_parents(to_fd, &blob->hash);
+
 	if (!r)
-		r = copy_file(from, to, &blob->hash, "");
+		r = copy_file(from, to_fd, &blob->hash, "");
 	if (r == -EEXIST)
 		return 0;
 	if (!r)
-		r = copy_file(from, to, &blob->hash, SUMS_SUFFIX);
+		r = copy_file(from, to_fd, &blob->hash, SUMS_SUFFIX);
 	return wfs_trace(r ? r : wfs_blob_file_check(to, blob));
 }
 

@@ -95,3 +95,8 @@ int wfs_blob_file_remove(
  *  is used. The copy is not synced, and stays after a failure, even if it is not whole.
  *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, or another -errno. */
 int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);
+
+/** wfs_blob_file_link() - give a blob's file, and its checksums, a second name in another world's
+ *  directory @to_fd, or copy both where the file system has no hard links; do nothing if they are
+ *  there. Not synced. What is missing is left out. Return: 0, -ENOSPC, or another -errno. */
+int wfs_blob_file_link(struct wfs_store *from, int to_fd, const struct wfs_hash *hash);

@@ -5,6 +5,7 @@
 
 #include "kernel/base/damage.h"
 #include "kernel/base/directory.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/problems.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/guard.h"
@@ -61,13 +62,33 @@ static int open_tables(
 	return r ? store_commit_error(store, r) : 0;
 }
 
-static int format_error(const char *directory, int format, struct wfs_error *error)
+static int newer_error(const struct wfs_store *store, struct wfs_txn *txn, struct wfs_error *error)
 {
-	const bool newer = format > WFS_STORE_FORMAT;
+	char program[64] = "a newer worldfs";
+	struct wfs_bytes since;
 
-	return wfs_error_set(error, newer ? WFS_E_FORMAT_NEWER : WFS_E_FORMAT_OLDER,
-		"the world in '%s' has store format %d, this program opens %d: use %s worldfs",
-		directory, format, WFS_STORE_FORMAT, newer ? "a newer" : "an older");
+	if (wfs_meta_get(txn, META_SINCE, &since) == 0)
+		snprintf(program, sizeof(program), "worldfs %.*s or newer", (int)since.size,
+			(const char *)since.data);
+	return wfs_error_set(error, WFS_E_FORMAT_NEWER,
+		"the world in '%s' has store format %d and fold version %d, this program opens %d "
+		"to %d and %d: use %s",
+		store->directory, store->format, store->fold_version, WFS_STORE_FORMAT_MIN,
+		WFS_STORE_FORMAT, WFS_FOLD_VERSION, program);
+}
+
+int wfs_store_refuse_older(const struct wfs_store *store, struct wfs_error *error)
+{
+	if (store->format < WFS_STORE_FORMAT_MIN)
+		return wfs_error_set(error, WFS_E_FORMAT_OLDER,
+			"the world in '%s' has store format %d, this program opens %d to %d: use "
+			"an older worldfs",
+			store->directory, store->format, WFS_STORE_FORMAT_MIN, WFS_STORE_FORMAT);
+	return wfs_error_set(error, WFS_E_FORMAT_OLDER,
+		"the world in '%s' has store format %d and fold version %d, so this program only "
+		"reads it: 'worldfs upgrade' makes it format %d, fold version %d",
+		store->directory, store->format, store->fold_version, WFS_STORE_FORMAT,
+		WFS_FOLD_VERSION);
 }
 
 /* Is a wrong format number a flipped byte, because other rows have valid checksums? Another format
@@ -80,38 +101,79 @@ static bool is_damaged(struct wfs_txn *txn)
 		wfs_meta_get(txn, "format", &row) == -EIO;
 }
 
-static int check_format(struct wfs_store *store, struct wfs_error *error)
+/* Reads a number of one byte. @number: its value if the row is missing; 0: it must be there */
+static int read_number(struct wfs_txn *txn, const char *name, int *number)
 {
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	struct wfs_bytes row;
-	uint8_t format;
-	int r = wfs_store_read(store, &txn);
+	int r = wfs_meta_get(txn, name, &row);
 
-	if (!r)
-		r = wfs_meta_format(txn, &format);
-	if (!r && format != WFS_STORE_FORMAT && !is_damaged(txn))
-		return format_error(store->directory, format, error);
-	if (!r)
-		r = wfs_meta_get(txn, "format", &row);
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
-			"read the world's value 'format' of '%s'", store->directory);
+	if (r == -ENOENT && *number)
+		return 0;
+	if (r || row.size != 1)
+		return r && r != -ENOENT ? r : -EIO;
+	*number = *(const uint8_t *)row.data;
 	return 0;
 }
 
+static int read_format(struct wfs_store *store, struct wfs_txn *txn)
+{
+	uint8_t format;
+	int r = wfs_meta_format(txn, &format);
+
+	if (r)
+		return r == -ENOENT ? -EIO : r;
+	const bool known = format >= WFS_STORE_FORMAT_MIN && format <= WFS_STORE_FORMAT;
+	store->format = format;
+	store->fold_version = format < WFS_STORE_FORMAT; /* format 7 has no row: it is 1 */
+	if (known || is_damaged(txn))
+		r = read_number(txn, META_FORMAT, &store->format);
+	const int fold = read_number(txn, META_FOLD, &store->fold_version);
+	return known && !r ? fold : r;
+}
+
+/* Reads the format and the fold version, and refuses those that cannot be opened as @options
+ * say. */
+static int check_format(
+	struct wfs_store *store, const struct wfs_store_options *options, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(store, &txn);
+
+	if (!r)
+		r = read_format(store, txn);
+	if (r)
+		return wfs_error_from_errno(error, r,
+			"read the values '" META_FORMAT "' and '" META_FOLD "' of '%s'",
+			store->directory);
+	if (store->format > WFS_STORE_FORMAT || store->fold_version > WFS_FOLD_VERSION)
+		return newer_error(store, txn, error);
+	if (store->format < WFS_STORE_FORMAT_MIN ||
+		(wfs_store_older(store) && !options->read_only && !options->upgrade))
+		return wfs_store_refuse_older(store, error);
+	return 0;
+}
+
+/* Writes the format, the fold version, and the version of the program that opens these. */
 static int put_format(struct wfs_store *store)
 {
 	const uint8_t format = WFS_STORE_FORMAT;
+	const uint8_t fold = WFS_FOLD_VERSION;
 	struct wfs_txn *txn;
 	int r = wfs_store_write(store, &txn);
 
 	if (r)
 		return r;
-	r = wfs_meta_put(txn, "format", WFS_BYTES(&format, sizeof(format)));
+	r = wfs_meta_put(txn, META_FORMAT, WFS_BYTES(&format, sizeof(format)));
+	if (!r)
+		r = wfs_meta_put(txn, META_FOLD, WFS_BYTES(&fold, sizeof(fold)));
+	if (!r)
+		r = wfs_meta_put(txn, META_SINCE, wfs_bytes_text(WFS_FORMATS_SINCE));
 	if (r) {
 		wfs_txn_end(txn);
 		return r;
 	}
+	store->format = format;
+	store->fold_version = fold;
 	return wfs_txn_commit(txn);
 }
 
@@ -293,13 +355,16 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 	/* The format is checked first: another one may lack some of our tables. */
 	r = open_tables(store, options->create, WFS_TABLE_META, WFS_TABLE_META + 1);
 	if (!r && !options->create) {
-		r = check_format(store, error);
+		r = check_format(store, options, error);
 		if (r)
 			return wfs_trace(r);
 	}
+	const bool renews = options->create || options->upgrade;
 	if (!r)
-		r = open_tables(store, options->create, WFS_TABLE_META + 1, WFS_TABLE_COUNT);
-	if (!r && options->create)
+		r = open_tables(store, renews, WFS_TABLE_META + 1,
+			renews || wfs_store_has(store, WFS_TABLE_COUNT_7) ? WFS_TABLE_COUNT
+									  : WFS_TABLE_COUNT_7);
+	if (!r && renews)
 		r = put_format(store);
 	if (r == -EIO && !options->create)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
@@ -346,8 +411,10 @@ void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *fi
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
 	wfs_store_pages_fn *progress, void *context)
 {
-	const struct pages_options options = {
-		.names = wfs_table_names, .progress = progress, .context = context};
+	const struct pages_options options = {.names = wfs_table_names,
+		.any_tables = store->format < WFS_STORE_FORMAT,
+		.progress = progress,
+		.context = context};
 
 	return wfs_trace(check_pages(store, &options, problems));
 }

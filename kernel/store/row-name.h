@@ -16,7 +16,7 @@
 #include "kernel/base/hash.h"
 #include "kernel/store/store.h"
 
-/* X(constant, LMDB name) */
+/* X(constant, LMDB name). Tables that a format adds follow those of the formats before. */
 #define WFS_TABLES(X)                   \
 	X(META, "meta")                 \
 	X(JOURNAL, "journal")           \
@@ -37,7 +37,8 @@ enum wfs_table {
 #define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,
 	WFS_TABLES(WFS_TABLE_ENUM)
 #undef WFS_TABLE_ENUM
-		WFS_TABLE_COUNT
+		WFS_TABLE_COUNT,
+	WFS_TABLE_COUNT_7 = WFS_TABLE_TEXT, /* of format 7 */
 };
 
 struct wfs_index_set;

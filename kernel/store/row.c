@@ -209,11 +209,19 @@ static int get_as_it_is(void *context)
 
 /* --- rows --- */
 
+/* Makes a guarded call that reads; a table that an older format lacks has no rows. */
+static int look(int (*call)(void *context), struct access *access)
+{
+	if (!wfs_store_has(access->txn->store, access->table))
+		return MDB_NOTFOUND;
+	return guard_call(call, access);
+}
+
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value)
 {
 	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
-	int r = wfs_store_error(guard_call(get, &access));
+	int r = wfs_store_error(look(get, &access));
 
 	if (r)
 		return note_failure(txn, table, key, r);
@@ -231,7 +239,7 @@ int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, vo
 		.key = row_val_of(key),
 		.copy = ret_bytes,
 		.copy_size = size};
-	int r = wfs_store_error(guard_call(get_as_it_is, &access));
+	int r = wfs_store_error(look(get_as_it_is, &access));
 
 	if (!r)
 		*ret_size = access.copy_size;
@@ -289,9 +297,9 @@ uint64_t row_count_max(const struct wfs_txn *txn)
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
 {
 	struct access access = {.txn = txn, .table = table};
-	int r = wfs_store_error(guard_call(count, &access));
+	int r = wfs_store_error(look(count, &access));
 
-	if (r)
+	if (r && r != -ENOENT)
 		return r;
 	/* A damaged number would keep loops busy for years. */
 	if (access.stat.ms_entries > row_count_max(txn)) {
@@ -306,7 +314,7 @@ int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)
 {
 	struct access access = {.txn = txn, .table = table};
-	int r = wfs_store_error(guard_call(open_cursor, &access));
+	int r = wfs_store_error(look(open_cursor, &access));
 
 	if (!r)
 		*ret_cursor = access.cursor;
@@ -318,7 +326,7 @@ int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_
 static int move_to(struct access *access, struct wfs_bytes *key, struct wfs_bytes *ret_value)
 {
 	access->key = row_val_of(*key);
-	int r = wfs_store_error(guard_call(move, access));
+	int r = wfs_store_error(look(move, access));
 	if (r)
 		return note_failure(access->txn, access->table, *key, r);
 	*key = row_bytes_of(access->key);

@@ -100,11 +100,14 @@ int wfs_rows_check(
 		struct row_cursor cursor = {.txn = txn, .table = rows->table};
 
 		r = row_cursor_open(txn, rows->table, &cursor.mdb);
-		if (r)
+		if (r && r != -ENOENT) /* -ENOENT: a table that an older format lacks */
 			return r;
-		r = check_table(rows, &cursor, &left, problems);
-		mdb_cursor_close(cursor.mdb);
-		if (r == 0) {
+		if (!r) {
+			r = check_table(rows, &cursor, &left, problems);
+			mdb_cursor_close(cursor.mdb);
+		}
+		if (r == 0 || r == -ENOENT) {
+			r = 0;
 			rows->table++;
 			rows->inside = false;
 		}

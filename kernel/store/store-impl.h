@@ -7,6 +7,7 @@
 #include "kernel/store/row-name.h"
 #include "kernel/store/space.h"
 #include "kernel/store/store.h"
+#include "kernel/store/tables.h"
 
 struct wfs_txn {
 	struct wfs_store *store;
@@ -18,6 +19,8 @@ struct wfs_txn {
 	/* The cell or version that the last look-up did not find. */
 	enum wfs_table absent_table;
 	uint64_t absent_number;
+	struct wfs_journal_cut cut; /* the newest, if known */
+	bool cut_known;
 	struct wfs_txn *next; /* in the store's pool of idle readers */
 	/* One cursor a table, opened at its first use and kept; renewed when a reader is reused. */
 	MDB_cursor *cursors[WFS_TABLE_COUNT];
@@ -49,6 +52,8 @@ struct wfs_store {
 	MDB_dbi tables[WFS_TABLE_COUNT];
 	char *directory;
 	int directory_fd;
+	int format;
+	int fold_version;
 	bool scratch; /* its files may have been removed */
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
@@ -80,6 +85,9 @@ extern const char *const wfs_table_names[]; /* of LMDB; the last is NULL */
 
 /** wfs_table_name() - Return: LMDB's name of the table, static. */
 const char *wfs_table_name(enum wfs_table table);
+
+/** wfs_store_has() - does the store have the table? An older format lacks some. */
+bool wfs_store_has(const struct wfs_store *store, enum wfs_table table);
 
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
 int wfs_store_directory_fd(const struct wfs_store *store);

@@ -8,6 +8,7 @@
 
 #include "kernel/base/damage.h"
 #include "kernel/base/directory.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/guard.h"
@@ -73,6 +74,26 @@ int store_commit_error(const struct wfs_store *store, int code)
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table)
 {
 	return store->tables[table];
+}
+
+bool wfs_store_has(const struct wfs_store *store, enum wfs_table table)
+{
+	return store->format >= WFS_STORE_FORMAT || table < WFS_TABLE_COUNT_7;
+}
+
+int wfs_store_format(const struct wfs_store *store)
+{
+	return store->format;
+}
+
+int wfs_store_fold_version(const struct wfs_store *store)
+{
+	return store->fold_version;
+}
+
+bool wfs_store_older(const struct wfs_store *store)
+{
+	return store->format < WFS_STORE_FORMAT || store->fold_version < WFS_FOLD_VERSION;
 }
 
 int wfs_store_directory_fd(const struct wfs_store *store)
@@ -226,6 +247,7 @@ void wfs_txn_end(struct wfs_txn *txn)
 		return;
 	}
 	mdb_txn_reset(txn->mdb);
+	txn->cut_known = false;
 	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
 		txn->cursor_stale[i] = true;
 	pool_give(txn->store, txn);

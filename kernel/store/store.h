@@ -18,16 +18,17 @@
 
 struct wfs_problems;
 
-enum { WFS_STORE_FORMAT = 8 }; /* raised when rows change their meaning */
-
 struct wfs_store;
 struct wfs_txn;
 
 /* Option struct: plain value. */
 struct wfs_store_options {
-	bool create;    /* make the tables; -EEXIST if the directory has a store already */
-	bool scratch;   /* the store may be lost: commits are not synced */
-	bool read_only; /* no write transactions; works beside a process that owns the store */
+	bool create;  /* make the tables; -EEXIST if the directory has a store already */
+	bool scratch; /* the store may be lost: commits are not synced */
+	/* No write transactions; works beside a process that owns the store, and opens older
+	 * formats, too. */
+	bool read_only;
+	bool upgrade; /* an older format becomes this program's: its tables and numbers */
 	/* Check all pages before the first row is read, unless the last transaction has the number
 	 * `believed_txn`, which the caller knows to be undamaged. */
 	bool walk_pages;
@@ -59,6 +60,20 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
+
+/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT, or an older one that was
+ *  opened for reading only. */
+int wfs_store_format(const struct wfs_store *store);
+
+/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION, or an older
+ *  one, of a store that was opened for reading only. */
+int wfs_store_fold_version(const struct wfs_store *store);
+
+/** wfs_store_older() - is the store's format or fold version older than this program's? */
+bool wfs_store_older(const struct wfs_store *store);
+
+/** wfs_store_refuse_older() - refuse to change an older store (format_older). Return: -EINVAL. */
+int wfs_store_refuse_older(const struct wfs_store *store, struct wfs_error *error);
 
 /** wfs_store_last_txn() - Return: the number of the last committed transaction. */
 uint64_t wfs_store_last_txn(const struct wfs_store *store);

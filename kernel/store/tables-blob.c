@@ -44,6 +44,11 @@ int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_bl
 	return r;
 }
 
+int wfs_blob_remove(struct wfs_txn *txn, const struct wfs_hash *hash)
+{
+	return row_drop(txn, WFS_TABLE_BLOB, WFS_BYTES(hash->bytes, WFS_HASH_SIZE));
+}
+
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob)
 {
 	struct wfs_bytes key = after ? WFS_BYTES(after->bytes, WFS_HASH_SIZE) : WFS_BYTES(NULL, 0);

@@ -252,9 +252,19 @@ void wfs_cell_walk_done(struct wfs_cell_walk *walk)
 	walk->cursor = NULL;
 }
 
-int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
+int wfs_cell_put_removed(struct wfs_txn *txn, uint64_t cell_id)
 {
 	struct row key = row_key_u64(cell_id);
+	struct row row = row_key_u64(0);
+
+	for (size_t i = 0; i < 5; i++)
+		row_add_u64(&row, 0);
+	row_add_byte(&row, CELL_REMOVED);
+	return row_put(txn, WFS_TABLE_CELL, row_bytes(&key), &row, WFS_BYTES(NULL, 0), 0);
+}
+
+int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
+{
 	struct name_key name;
 	struct wfs_cell cell;
 	int r = wfs_cell_get(txn, cell_id, &cell);
@@ -263,12 +273,6 @@ int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
 		r = name_key_of(wfs_cell_reducer(cell_id), cell.key, &name);
 	if (!r)
 		r = row_drop(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size));
-	if (r)
-		return r;
 	/* The row stays, without a key: ordinals have no gaps, so that a lost row is noticed. */
-	struct row row = row_key_u64(0);
-	for (size_t i = 0; i < 5; i++)
-		row_add_u64(&row, 0);
-	row_add_byte(&row, CELL_REMOVED);
-	return row_put(txn, WFS_TABLE_CELL, row_bytes(&key), &row, WFS_BYTES(NULL, 0), 0);
+	return r ? r : wfs_cell_put_removed(txn, cell_id);
 }

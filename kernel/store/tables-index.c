@@ -178,6 +178,68 @@ int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint6
 	return r ? r : sum_put(txn, set, &sum);
 }
 
+/* Finds the first row of a set of the kind of @set, from the name of @set on, or the first item
+ * after @from of the set itself. */
+static int seek_row(
+	struct wfs_txn *txn, struct wfs_bytes from, uint8_t kind, struct wfs_index_row *ret_row)
+{
+	struct wfs_bytes key = from;
+	struct wfs_bytes value;
+	int r = row_seek(txn, WFS_TABLE_INDEX, MDB_SET_RANGE, &key, &value);
+
+	if (!r && index_key_read(key, ret_row))
+		r = row_bad(txn, WFS_TABLE_INDEX, key);
+	return !r && ret_row->set.bytes[0] != kind ? -ENOENT : r;
+}
+
+int wfs_index_remove_below(
+	struct wfs_txn *txn, struct wfs_index_set *set, uint64_t end, uint32_t items_max)
+{
+	const uint8_t kind = set->bytes[0];
+	struct wfs_bytes from = sum_key(set);
+	struct wfs_index_row row;
+	struct item_key key;
+	int r = 0;
+
+	for (uint32_t i = 0; i < items_max; i++) {
+		r = seek_row(txn, from, kind, &row);
+		if (r)
+			break;
+		*set = row.set;
+		/* Items come after the sum; that of number 0 is a record that no run has. */
+		if (row.is_sum)
+			from = item_key_of(set, 0, &key);
+		else if (row.cell_id < end)
+			r = wfs_index_remove(txn, set, row.cell_id);
+		else
+			from = item_key_of(set, UINT64_MAX, &key);
+		if (r)
+			break;
+	}
+	return r == -ENOENT ? 0 : r ? r : 1;
+}
+
+int wfs_index_next(struct wfs_txn *txn, struct wfs_index_set *set, uint64_t *cell_id)
+{
+	const uint8_t kind = set->bytes[0];
+	const struct wfs_index_set after = *set;
+	struct wfs_index_row row = {.is_sum = true};
+	struct item_key key;
+	int r = 0;
+
+	(void)item_key_of(&after, *cell_id + 1, &key); /* sums are before items */
+	while (!r && row.is_sum) {
+		r = seek_row(txn, WFS_BYTES(key.bytes, key.size), kind, &row);
+		if (!r && row.is_sum)
+			(void)item_key_of(&row.set, 1, &key);
+	}
+	if (r)
+		return r;
+	*set = row.set;
+	*cell_id = row.cell_id;
+	return 0;
+}
+
 /* --- names --- */
 
 int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row)

@@ -17,9 +17,14 @@ int wfs_journal_get(
 	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line)
 {
 	struct row key = row_key_u64(seq);
+	struct wfs_journal_cut cut;
 	struct wfs_bytes value;
-	int r = row_get(txn, WFS_TABLE_JOURNAL, row_bytes(&key), &value);
+	int r = wfs_journal_cut_get(txn, &cut);
 
+	if (!r && seq < cut.first_seq)
+		return -ENOENT;
+	if (!r)
+		r = row_get(txn, WFS_TABLE_JOURNAL, row_bytes(&key), &value);
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
@@ -50,7 +55,23 @@ int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height)
 
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq)
 {
-	return row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
+	struct wfs_journal_cut cut;
+	int r = wfs_journal_cut_get(txn, &cut);
+
+	if (r || cut.count == 0)
+		return r ? r : row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
+	*ret_seq = cut.first_seq;
+	return 0;
+}
+
+int wfs_journal_own_first(struct wfs_txn *txn, uint64_t *ret_seq)
+{
+	struct wfs_journal_cut cut;
+	int r = wfs_journal_cut_get(txn, &cut);
+
+	if (!r)
+		*ret_seq = cut.count > 0 ? cut.first_seq + 1 : 0;
+	return r;
 }
 
 /* Finds a readable record between @low and @end (both excluded): the first from @from on, otherwise

@@ -20,10 +20,10 @@ int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_va
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format)
 {
 	size_t size;
-	int r = row_peek(txn, WFS_TABLE_META, wfs_bytes_text("format"), ret_format,
+	int r = row_peek(txn, WFS_TABLE_META, wfs_bytes_text(META_FORMAT), ret_format,
 		sizeof(*ret_format), &size);
 
-	return !r && size == 0 ? row_bad(txn, WFS_TABLE_META, wfs_bytes_text("format")) : r;
+	return !r && size == 0 ? row_bad(txn, WFS_TABLE_META, wfs_bytes_text(META_FORMAT)) : r;
 }
 
 #define META_FIRST_HEIGHT "first_height"

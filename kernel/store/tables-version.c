@@ -24,7 +24,7 @@ int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint
 
 enum { VERSION_TOMBSTONE = 1 << 0, VERSION_IN_FILE = 1 << 1 };
 
-int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version)
+static int put(struct wfs_txn *txn, const struct wfs_version *version, unsigned int flags)
 {
 	struct row key = row_key_u64(version->vid);
 	struct row row = row_key_u64(version->cell_id);
@@ -37,7 +37,17 @@ int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version)
 	row_add_byte(&row,
 		(version->tombstone ? VERSION_TOMBSTONE : 0) |
 			(version->in_file ? VERSION_IN_FILE : 0));
-	return row_put(txn, WFS_TABLE_VERSION, row_bytes(&key), &row, version->bytes, MDB_APPEND);
+	return row_put(txn, WFS_TABLE_VERSION, row_bytes(&key), &row, version->bytes, flags);
+}
+
+int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version)
+{
+	return put(txn, version, MDB_APPEND);
+}
+
+int wfs_version_insert(struct wfs_txn *txn, const struct wfs_version *version)
+{
+	return put(txn, version, 0);
 }
 
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version)

@@ -4,7 +4,7 @@
  *
  * | table        | key                     | value                                            |
  * |--------------|-------------------------|--------------------------------------------------|
- * | meta         | name                    | format, world id, entropy, last hash, first height |
+ * | meta         | name                    | world id, entropy, last hash, first height, cuts    |
  * | journal      | seq                     | offset in log.jsonl, record line                 |
  * | reducer      | name                    | struct wfs_reducer                               |
  * | reducer_name | reducer id              | name                                             |
@@ -22,9 +22,10 @@
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
- * creation order. Versions and journal rows are never overwritten. Versions that were only visible
- * at dropped heights, before the first one that is kept, may be removed: a chain of `prev_vid` can
- * be followed down to the version that is current at the first height, and no further.
+ * creation order. Versions are never overwritten, and journal rows only by a cut, below. Versions
+ * that were only visible at dropped heights, before the first one that is kept, may be removed: a
+ * chain of `prev_vid` can be followed down to the version that is current at the first height, and
+ * no further.
  *
  * Every struct wfs_bytes that a function returns is borrowed from the map (data.mdb in memory)
  * until the transaction ends (in a write transaction: until its next change). After every value a
@@ -139,6 +140,11 @@ int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_va
 int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height);
 int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 
+/* Names of rows in meta, for opening a store. */
+#define META_FORMAT "format" /* one byte, see kernel/base/formats.h */
+#define META_FOLD "fold"     /* one byte, too */
+#define META_SINCE "since"   /* text: the first version of the program that opens the store */
+
 /** wfs_meta_format() - read the format of the store (WFS_STORE_FORMAT) without checking the row's
  *  checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
@@ -148,6 +154,8 @@ int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 /** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: bytes
  *  of all lines before it */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
+/** wfs_journal_get() - get a record's line, and its offset. Return: 0, -ENOENT (no such record yet,
+ *  or one before the oldest that is kept), -EIO. */
 int wfs_journal_get(
 	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line);
 /** wfs_journal_height() - get the number of records, those that were dropped included: seq of the
@@ -158,6 +166,59 @@ int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
 /** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl
  *  Return: 0, -ENOENT (no record that is kept), -EIO (the record may be a damaged one). */
 int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq);
+
+/*
+ * A cut: a baseline takes the place of a record, and no reader finds the records before it any more
+ * (docs/decisions/0011-gc-of-the-journal.md). Offsets of rows count from record 0 for ever; so the
+ * file log.jsonl, which begins with the baseline, has byte `begin + n` at its offset n. Each cut
+ * makes another file of it, and a reader that has an older one open knows only where that began.
+ */
+
+enum { WFS_JOURNAL_CUTS_MAX = 4096 }; /* newest cuts of which the store knows where they began */
+
+/* The newest cut. Plain value. */
+struct wfs_journal_cut {
+	uint64_t first_seq; /* of the baseline; 0: the journal was never cut */
+	uint64_t count;     /* how often it was cut */
+	uint64_t begin;     /* offset of the baseline's line */
+	uint64_t next_vid;  /* number of the first version after the baseline's height */
+	int64_t genesis_ns; /* time of record 0 */
+	bool settled;       /* all versions that only older heights show were removed */
+};
+
+/** wfs_journal_own_first() - get the number of the oldest record that is there as it was written:
+ *  after a cut, the one after the baseline. Return: 0, -EIO. */
+int wfs_journal_own_first(struct wfs_txn *txn, uint64_t *ret_seq);
+/** wfs_journal_cut_get() - get the newest cut; zeros, and `settled`, without one. */
+int wfs_journal_cut_get(struct wfs_txn *txn, struct wfs_journal_cut *ret_cut);
+/** wfs_journal_cut() - put the line of a baseline in the place of record @wanted->first_seq, and
+ *  hide the records before it. The numbers of `wanted` are its first record, next version and time
+ *  of genesis; the rest follows.
+ *  Return: 0, -ENOENT (no such record), -EINVAL (it is the first one already, or the records that
+ *  go have fewer bytes than @line), -EIO, -ENOSPC. */
+int wfs_journal_cut(
+	struct wfs_txn *txn, const struct wfs_journal_cut *wanted, struct wfs_bytes line);
+/* The end of what the newest cut has dropped: as many bytes as a page of Linux's cache can have
+ * besides one that is kept. A reader of an older file needs them to get that page. Plain value. */
+struct wfs_journal_tail {
+	struct wfs_bytes bytes; /* before the kept lines; borrowed from the map */
+	uint64_t same_from; /* files from before the cut before have the same bytes from here on */
+};
+enum { WFS_JOURNAL_TAIL_MAX = 4095 };
+
+/** wfs_journal_tail() - get the end of what the newest cut has dropped; -ENOENT without a cut. */
+int wfs_journal_tail(struct wfs_txn *txn, struct wfs_journal_tail *ret_tail);
+/** wfs_journal_settle() - note that all versions before the cut @number were removed, unless there
+ *  is a newer one. */
+int wfs_journal_settle(struct wfs_txn *txn, uint64_t number);
+/** wfs_journal_begin_of() - get the offset at which log.jsonl began after cut @number, which counts
+ *  modulo WFS_JOURNAL_CUTS_MAX; 0 before the first. Return: 0, -ENOENT (no such cut yet), -EIO. */
+int wfs_journal_begin_of(struct wfs_txn *txn, uint64_t number, uint64_t *ret_offset);
+/** wfs_journal_remove() - remove rows of records that the newest cut hides, oldest first
+ *  @ret_rows, @ret_bytes: how many, and the bytes of their lines, also after a failure
+ *  Return: 0; fewer than @rows_max rows: none is left. */
+int wfs_journal_remove(
+	struct wfs_txn *txn, uint32_t rows_max, uint32_t *ret_rows, uint64_t *ret_bytes);
 
 /* reducer */
 int wfs_reducer_put(struct wfs_txn *txn, const char *name, const struct wfs_reducer *reducer);
@@ -184,6 +245,8 @@ int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cel
 /** wfs_cell_remove() - remove a cell: delete the row of its name, and empty its own row. This row
  *  stays because ordinals have no gaps. wfs_cell_get() then returns -ENOENT. */
 int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
+/** wfs_cell_put_removed() - write the row that a removed cell leaves. */
+int wfs_cell_put_removed(struct wfs_txn *txn, uint64_t cell_id);
 
 /** wfs_cell_find_next() - find the cell of a reducer with the lowest key above @after in byte order
  *  (NULL: the first). @ret_key: borrowed from the map */
@@ -218,7 +281,10 @@ int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
 /* version */
+/** wfs_version_put() - add a version, whose number must be above all others. */
 int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
+/** wfs_version_insert() - add a version, with any number that no other version has. */
+int wfs_version_insert(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
 /** wfs_version_last() - get the highest vid; 0 in an empty store. */
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
@@ -235,6 +301,9 @@ int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 /* blob */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
 int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_blob *ret_blob);
+/** wfs_blob_remove() - remove the row of a blob that is not listed; its file, if it has one, stays.
+ *  Return: 0, -ENOENT, … */
+int wfs_blob_remove(struct wfs_txn *txn, const struct wfs_hash *hash);
 /** wfs_blob_next() - find the blob with the lowest hash above @after (NULL: the first of all).
  *  Return: 0, -ENOENT, -EIO; -EBADMSG for a damaged row, with its hash in @ret_blob. */
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob);
@@ -322,6 +391,17 @@ int wfs_index_add(
 /** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT (it is not in the set), -EIO,
  *  -ENOSPC. */
 int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id);
+/** wfs_index_remove_below() - remove from sets of one kind all items below @end, set after set
+ *  @set: the kind (wfs_index_set_init()) at first; moves on to the set to go on with
+ *  @items_max: bound on the rows that are looked at; at least 3, which get from one set to the next
+ *  Return: 1 (the bound was met), 0 (all sets were looked at), -EIO, -ENOSPC. */
+int wfs_index_remove_below(
+	struct wfs_txn *txn, struct wfs_index_set *set, uint64_t end, uint32_t items_max);
+/** wfs_index_next() - find the next item in sets of one kind, set after set
+ *  @set: where to begin; moves on to the set of the item
+ *  @cell_id: after which cell of @set; 0: with the first; moves on to the cell of the item
+ *  Return: 0, -ENOENT (no more), -EIO. */
+int wfs_index_next(struct wfs_txn *txn, struct wfs_index_set *set, uint64_t *cell_id);
 /** wfs_index_get() - get the amount that a cell adds to the sum of a set. Return: 0, or -ENOENT
  *  (not in the set). */
 int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id,

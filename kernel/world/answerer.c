@@ -6,6 +6,7 @@
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
+#include "kernel/domain/timer/timer.h"
 #include "kernel/world/world.h"
 
 /* Reads within the transaction of the request, as it was before the request. */
@@ -74,6 +75,8 @@ static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 
 	if (intent->effect == WFS_EFFECT_MINT_SCORE)
 		return wfs_trace(score(intent, ret_payload, error));
+	if (intent->effect == WFS_EFFECT_ACTION_SCHEDULE)
+		return wfs_trace(timer_ask(intent, ret_payload, error));
 	int r = wfs_world_cursors(self->world, intent->principal, &cursors);
 	if (r)
 		return wfs_trace(r);

@@ -7,6 +7,7 @@
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/box/box.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/manifest/manifest-diff.h"
 #include "kernel/read/blob-read.h"
 
@@ -28,7 +29,8 @@ static int check_reducer(const struct wfs_head *head, const struct wfs_reducer_d
 		reducer->name, cells, cells == 1 ? "" : "s", next ? "keyed otherwise" : "removed");
 }
 
-/* Checks that built-in definitions stay: grants, policies and reducers refer to them. */
+/* Checks that built-in definitions stay: grants, policies and reducers refer to them. An effect of
+ * an earlier program, which this one does not have, may go. */
 static int check_builtins(const json_t *diff, struct wfs_error *error)
 {
 	size_t i;
@@ -38,8 +40,8 @@ static int check_builtins(const json_t *diff, struct wfs_error *error)
 		const char *list = json_string_value(json_object_get(item, "list"));
 		const char *name = json_string_value(json_object_get(item, "name"));
 
-		if (strcmp(list, "effects") == 0 || strcmp(list, "caps") == 0 ||
-			strncmp(name, "sys/", strlen("sys/")) == 0)
+		if ((strcmp(list, "effects") == 0 && wfs_effect_find(name) < WFS_EFFECT_COUNT) ||
+			strcmp(list, "caps") == 0 || strncmp(name, "sys/", strlen("sys/")) == 0)
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'%s' of %s is built in and cannot be removed", name, list);
 	}

@@ -137,8 +137,10 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	if (r)
 		return wfs_trace(r);
 	r = wfs_manifest_new(source->manifest, problems, &manifest);
-	if (r)
+	if (r == -EINVAL)
 		return refuse(&parts, "manifest", error);
+	if (r)
+		return wfs_error_from_errno(error, r, "check the manifest");
 	parts.manifest = manifest;
 	r = wfs_genesis_draw(options->clock_ns, options->clock_context, &parts.genesis);
 	if (r)

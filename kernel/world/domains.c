@@ -7,9 +7,11 @@
 /* One line for each domain; folding calls them in this order. */
 #define DOMAINS(X)   \
 	X(principal) \
+	X(timer)     \
 	X(action)    \
 	X(memory)    \
 	X(service)   \
+	X(outside)   \
 	X(turn)      \
 	X(plan)
 

@@ -6,6 +6,8 @@
 
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_world_figures {
+	int store_format;
+	int fold_version;
 	uint64_t height;
 	uint64_t first_height; /* the oldest that is kept */
 	uint64_t queue_count;  /* unanswered requests */

@@ -8,16 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
+#include "kernel/store/tables.h"
 
-struct wfs_hash;
 struct wfs_head;
-struct wfs_txn;
 
 enum {
 	WFS_GC_STEP_ROWS = 1000,     /* versions that one step looks at; fewer on a full disk */
 	WFS_GC_STEP_HEIGHTS = 10000, /* heights that one step drops; for each, mounts drop a name */
 	WFS_GC_STEP_FILES = 64,      /* files that one step removes */
+	WFS_GC_STEP_RECORDS = 1000,  /* records that one step removes; fewer on a full disk */
 };
 
 /* Counts of what collections or a step have removed. Plain value. */
@@ -27,6 +28,10 @@ struct wfs_gc_figures {
 	uint64_t cell_count;
 	uint64_t file_count;
 	uint64_t file_bytes;
+	uint64_t record_count;
+	uint64_t record_bytes; /* of their lines */
+	uint64_t raw_count;    /* blobs with what was sent to models, and what came back */
+	uint64_t raw_bytes;
 };
 
 enum wfs_gc_step_kind {
@@ -34,21 +39,42 @@ enum wfs_gc_step_kind {
 	WFS_GC_SETTLE, /* only commit, so that pages that the last commit freed can be used */
 	WFS_GC_DROP,   /* remove rows of versions after after_vid */
 	WFS_GC_FILES,  /* remove `files`, unless a row mentions them now */
+	/* remove rows of `files`, unless they are listed: blobs with what was sent to models, or
+	 * came back (kernel/domain/turn/raw.h) */
+	WFS_GC_RAW,
+	/* Of a cut of the journal (docs/decisions/0011-gc-of-the-journal.md), in this order: */
+	WFS_GC_CUT,     /* put the baseline in its place, and append the snapshot record */
+	WFS_GC_SETTLED, /* note that the rows of all versions before the cut were removed */
+	WFS_GC_RECORDS, /* remove rows of records before the cut */
+	WFS_GC_RUNS,    /* remove these records from the sets of turns */
+};
+
+/* A cut that is to be made. Plain value. */
+struct wfs_gc_cut {
+	struct wfs_bytes line; /* of the baseline; borrowed */
+	struct wfs_hash snapshot_hash;
+	int64_t genesis_ns;
 };
 
 struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
-	uint64_t first_height; /* raise: the new first height */
-	/* drop: number of the version after which it begins, moves on; files: of the last version
-	 * whose mention of a file the caller has seen */
+	uint64_t first_height; /* raise: the new first height; cut: the baseline's height */
+	/* drop: number of the version after which it begins, moves on; files, raw: of the last
+	 * version whose mention of a file or blob the caller has seen */
 	uint64_t after_vid;
-	uint32_t rows_max;      /* drop: versions to look at, at most WFS_GC_STEP_ROWS */
+	uint32_t rows_max; /* drop: versions to look at, at most WFS_GC_STEP_ROWS; also records */
 	struct wfs_hash *files; /* files: hashes of blob files; borrowed, sorted */
 	size_t file_count;
 	bool baseline; /* drop: the world begins with a baseline, whose versions stay */
+	const struct wfs_gc_cut *cut; /* cut: borrowed */
+	uint64_t cut_number;       /* settled: of the cut; does nothing if there is a newer one */
+	struct wfs_index_set runs; /* runs: the set to begin with; moves on */
 
 	/* Filled in. */
 	bool done;             /* no more work of this kind is left */
+	bool unsettled;        /* raise: not done, because WFS_GC_SETTLED must come first */
+	bool raw_dropped;      /* raw: a blob was removed */
+	bool was_cut;          /* cut: the journal was cut; false: that would free nothing */
 	bool rows_changed;     /* the transaction must be committed */
 	uint64_t dropped_from; /* raise: the first height that was dropped */
 	uint64_t dropped_to;   /* raise: one more than the last height that was dropped */
@@ -57,8 +83,8 @@ struct wfs_gc_step {
 
 /** wfs_gc_step_run() - do one step of a collection inside the write transaction head->txn; the
  *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
- *  @head: not changed. @ret_fatal: false before the call; set to true if the transaction must be
- *  given up; after another failure, the caller commits what was removed before it
+ *  @head: only a cut appends to it. @ret_fatal: false before the call; set to true if the
+ *  transaction must be given up; after another failure, the caller commits what was removed before
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);

@@ -6,6 +6,7 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/formats.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/world/domains.h"
@@ -20,8 +21,10 @@ static int append_record(struct wfs_head *head, const struct wfs_genesis *genesi
 	wfs_base64_append(&entropy, genesis->entropy, sizeof(genesis->entropy));
 	const struct wfs_body_genesis members = {
 		.entropy = wfs_buffer_text(&entropy),
+		.fold_version = genesis->fold_version,
 		.manifest_hash = *wfs_manifest_hash(manifest),
 		.name = wfs_manifest_name(manifest),
+		.store_format = genesis->store_format,
 		.world_id = genesis->world_id,
 	};
 	wfs_body_write_genesis(&body, &members);
@@ -90,6 +93,8 @@ int wfs_genesis_draw(
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(ret_genesis->world_id + 2 * i, 3, "%02x", id[i]);
 	ret_genesis->cells = true;
+	ret_genesis->store_format = WFS_STORE_FORMAT;
+	ret_genesis->fold_version = WFS_FOLD_VERSION;
 	ret_genesis->at_ns = clock_ns ? clock_ns(clock_context) : wfs_clock_realtime_ns();
 	return 0;
 }
@@ -104,9 +109,11 @@ int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis
 	struct wfs_hash *ret_manifest_hash)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer entropy = {0};
-	struct wfs_genesis genesis = {
-		.at_ns = parsed->record.at_ns, .cells = parsed->record.changed};
 	const struct wfs_body_genesis *const body = &parsed->body.genesis;
+	struct wfs_genesis genesis = {.at_ns = parsed->record.at_ns,
+		.store_format = body->store_format,
+		.fold_version = body->fold_version,
+		.cells = parsed->record.changed};
 
 	if (parsed->record.kind != WFS_RECORD_GENESIS || !wfs_world_id_valid(body->world_id))
 		return -EINVAL;

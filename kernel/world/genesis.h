@@ -19,6 +19,8 @@ struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint8_t entropy[WFS_ENTROPY_SIZE]; /* random; ctx.random() of Lua code follows from it */
 	int64_t at_ns;
+	int64_t store_format; /* of the program that made the world; -1: 0.1, which did not say */
+	int64_t fold_version; /* likewise */
 	/* make the cells of the principals and grants that the manifest declares; false: a baseline
 	 * brings all cells */
 	bool cells;

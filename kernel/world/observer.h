@@ -14,6 +14,8 @@ struct wfs_commit {
 	bool blobs_listed;     /* the commit has listed new blobs */
 	uint64_t dropped_from; /* the first height that a collection dropped */
 	uint64_t dropped_to;   /* one more than the last of them; equal: none was dropped */
+	bool raw_dropped;      /* blobs of files in `raw` of turns are not kept any more */
+	bool journal_cut;      /* the journal begins with another record now */
 };
 
 /* Callback table of a mount, or of others that keep copies of the head or act on it. Each may be

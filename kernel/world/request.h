@@ -19,6 +19,7 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/read/record.h"
 #include "kernel/store/blob.h"
+#include "kernel/value/tool.h"
 
 struct wfs_gc_step;
 struct wfs_manifest;
@@ -60,6 +61,7 @@ struct wfs_request_event {
 	const char *schema;
 	const json_t *value; /* from wfs_json_parse */
 	const json_t *key;   /* the sender's own key, or NULL */
+	const char *dedup;   /* member of `value` that is its key in sys.seen, or NULL */
 	/* private to the kernel: the manifest by whose schema `value` was checked */
 	struct wfs_manifest *checked_by;
 };
@@ -84,6 +86,9 @@ struct wfs_request_receipt {
 	const json_t *document;        /* {adapter_id, intent_id, payload, status} */
 	struct wfs_body_receipt body;  /* read from it; set when the request is checked */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
+	/* Bytes that are kept as blobs with the receipt, whose hashes it names; not listed. */
+	const struct wfs_bytes *raw;
+	size_t raw_count;
 };
 
 struct wfs_request_manifest {
@@ -111,6 +116,9 @@ struct wfs_policed {
 	bool approved; /* see struct wfs_question */
 	char artifact[WFS_GRANT_NAME_MAX +
 		1]; /* id of the artifact that the request is about; "": none */
+	/* name of the outside tool that the request calls; "": none. See struct wfs_tool_asked */
+	char tool[WFS_TOOL_NAME_MAX + 1];
+	unsigned int hints;
 };
 
 struct wfs_request {
@@ -134,6 +142,8 @@ struct wfs_request {
 		struct wfs_gc_step *gc; /* filled in */
 		struct wfs_hash lift;   /* hash of the code's source */
 	};
+
+	struct wfs_fired fired; /* action, event, decision: the timer that sends it; or zeros */
 
 	bool urgent; /* goes ahead of requests that are not urgent */
 	/* urgent: its principal administers the world, so running code is always stopped for it */

@@ -13,6 +13,8 @@ void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms)
 
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request)
 {
+	if (!world->writer && wfs_store_older(world->store))
+		return wfs_trace(wfs_store_refuse_older(world->store, &request->error));
 	if (!world->writer)
 		return wfs_error_set(
 			&request->error, WFS_E_READ_ONLY, "the world was opened for reading");
@@ -149,7 +151,10 @@ void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_fi
 {
 	struct wfs_writer *const writer = world->writer;
 
-	*ret_figures = (struct wfs_world_figures){0};
+	*ret_figures = (struct wfs_world_figures){
+		.store_format = wfs_store_format(world->store),
+		.fold_version = wfs_store_fold_version(world->store),
+	};
 	if (writer) {
 		WFS_GUARD(&writer->lock);
 

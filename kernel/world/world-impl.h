@@ -24,5 +24,5 @@ struct wfs_world {
 };
 
 /** wfs_world_manifest_set() - put @manifest into force at the head, and unref the one before, which
- *  may be NULL. @manifest: reference taken */
+ *  may be NULL; takes manifest_lock itself. @manifest: reference taken */
 void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manifest);

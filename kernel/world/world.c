@@ -21,6 +21,11 @@ bool wfs_world_read_only(const struct wfs_world *world)
 	return world->options.read_only;
 }
 
+bool wfs_world_older(const struct wfs_world *world)
+{
+	return wfs_store_older(world->store);
+}
+
 struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world)
 {
 	return world->quarantine;
@@ -115,6 +120,23 @@ static int get_record(struct wfs_txn *txn, uint64_t seq, struct wfs_bytes *ret_l
 	return r == -ENOENT ? wfs_row_lost(txn, WFS_TABLE_JOURNAL, seq) : r;
 }
 
+/* Finds the `prev` that the record after @seq must have. */
+static int get_next_prev(
+	struct wfs_txn *txn, uint64_t seq, struct wfs_hash *ret_prev, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = get_record(txn, seq, &line);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "read the last two records");
+	r = wfs_record_parse(line, &parsed, NULL);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "read the last two records");
+	*ret_prev = r ? wfs_hash_of(line.data, line.size) : wfs_record_next_prev(&parsed, line);
+	return 0;
+}
+
 /* Checks the last record: its hash, its form, its seq, and that it has the hash of the one
  * before. */
 static int check_head(struct wfs_txn *txn, struct wfs_error *error)
@@ -130,13 +152,11 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 		return wfs_error_from_errno(error, r, "read the last record");
 	if (height == 0)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "the journal is empty");
-	if (height > 1) {
-		r = get_record(txn, height - 2, &line);
-		if (!r)
-			before = wfs_hash_of(line.data, line.size);
-	}
-	if (!r)
-		r = get_record(txn, height - 1, &line);
+	if (height > 1)
+		r = get_next_prev(txn, height - 2, &before, error);
+	if (r)
+		return wfs_trace(r);
+	r = get_record(txn, height - 1, &line);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the last two records");
 	const struct wfs_hash hash = wfs_hash_of(line.data, line.size);

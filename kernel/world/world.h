@@ -66,6 +66,9 @@ const char *wfs_world_directory(const struct wfs_world *world);
 /** wfs_world_read_only() - was the world opened with options->read_only? */
 bool wfs_world_read_only(const struct wfs_world *world);
 
+/** wfs_world_older() - has the world an older format or fold version, so that it is only read? */
+bool wfs_world_older(const struct wfs_world *world);
+
 /** wfs_world_quarantine() - get the world's list of code that has crashed its process, for every
  *  box that runs code for this world; borrowed from the world. */
 struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world);

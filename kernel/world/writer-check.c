@@ -34,8 +34,11 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 	if (r)
 		return wfs_trace(r);
 	wfs_body_write_event(&request->body,
-		&(const struct wfs_body_event){.grant = writer_charge(request),
+		&(const struct wfs_body_event){.dedup = request->event.dedup,
+			.due_ns = wfs_fired_due_ns(&request->fired),
+			.grant = writer_charge(request),
 			.schema = request->event.schema,
+			.timer = request->fired.timer,
 			.value = (json_t *)request->event.value});
 	request->event.checked_by = WFS_STEAL(manifest);
 	return wfs_json_check_count(count_values(request), &request->error);
@@ -70,6 +73,8 @@ static int check_receipt(struct wfs_request *request)
 	request->receipt.body = body.receipt;
 	wfs_body_write_receipt(&request->body, &body.receipt);
 	count_values(request);
+	for (size_t i = 0; i < request->receipt.raw_count; i++)
+		request->queued_bytes += request->receipt.raw[i].size;
 	return 0;
 }
 
@@ -135,6 +140,7 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 	case WFS_REQUEST_DECISION:
 		wfs_require(request->error.code != WFS_OK);
 		request->decision.counted = false;
+		request->decision.refusal.fired = request->fired;
 		wfs_record_write_decision_body(&request->body, &request->decision.refusal,
 			wfs_error_info(request->error.code)->name);
 		break;

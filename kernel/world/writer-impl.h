@@ -196,10 +196,12 @@ int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
 /** writer_decide() - append a record of the kind `decision`, about requests that policy or grants
- *  refused. @principal: whose requests they were; @body: of the record
+ *  refused. @principal: whose requests they were; @fired: the timer that was refused, or zeros;
+ *  @body: of the record
  *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, which
  *  fails the transaction. */
-int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);
+int writer_decide(struct wfs_writer *writer, const char *principal, const struct wfs_fired *fired,
+	struct wfs_bytes body);
 
 /** writer_fold_end() - end the folding of writer->folding, whose code cannot be stopped from now on
  *  Return: 0, or why its code was stopped: 1 (for an urgent request), -EINTR (the world is being

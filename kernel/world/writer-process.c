@@ -85,8 +85,13 @@ static void note_ended_grants(
  * recorded, or -errno. */
 static int before_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
 {
-	if (request->kind != WFS_REQUEST_BLOB)
-		return 0;
+	int r = 0;
+
+	for (size_t i = 0;
+		!r && request->kind == WFS_REQUEST_RECEIPT && i < request->receipt.raw_count; i++)
+		r = wfs_head_put_bytes(&writer->head, request->receipt.raw[i]);
+	if (r || request->kind != WFS_REQUEST_BLOB)
+		return wfs_trace(r);
 	return wfs_trace(
 		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
 }
@@ -157,12 +162,14 @@ static struct wfs_fold_input input_of(const struct wfs_request *request, enum wf
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
 		.at_ns = at_ns,
+		.fired = request->fired,
 	};
 
 	if (kind == WFS_RECORD_EVENT) {
 		input.schema = request->event.schema;
 		input.value = request->event.value;
 		input.key = request->event.key;
+		input.dedup = request->event.dedup;
 	} else if (kind == WFS_RECORD_ACTION) {
 		input.action = request->action.document;
 		input.intent_id = request->action.intent_id;
@@ -281,13 +288,15 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 
 /* --- other requests --- */
 
-int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body)
+int writer_decide(struct wfs_writer *writer, const char *principal, const struct wfs_fired *fired,
+	struct wfs_bytes body)
 {
 	const struct wfs_fold_input input = {
 		.kind = WFS_RECORD_DECISION,
 		.body = body,
 		.principal = principal,
 		.at_ns = now_ns(writer),
+		.fired = *fired,
 	};
 	struct wfs_error failure = {0};
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &failure);
@@ -322,12 +331,13 @@ static int put_decision(struct wfs_writer *writer, struct wfs_request *request, 
 {
 	/* The count stays if the transaction is given up and its requests are done again one by
 	 * one. */
-	if (!request->decision.counted)
+	if (!request->decision.counted && !request->fired.timer)
 		request->decision.counted = is_counted(writer, request);
 	if (request->decision.counted)
 		return -wfs_error_info(request->error.code)->number;
 	const uint64_t seq = writer->head.height;
-	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));
+	int r = writer_decide(
+		writer, request->principal, &request->fired, wfs_buffer_bytes(&request->body));
 
 	*ret_fatal = r < 0;
 	if (r < 0)
@@ -348,6 +358,8 @@ static int collect(struct wfs_writer *writer, struct wfs_request *request, bool 
 			commit->dropped_from = step->dropped_from;
 		commit->dropped_to = step->dropped_to;
 	}
+	commit->raw_dropped |= step->raw_dropped;
+	commit->journal_cut |= step->was_cut;
 	writer->current->rows_changed |= step->rows_changed;
 	return wfs_trace(r);
 }
@@ -419,11 +431,13 @@ static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, js
 static int check_policy(struct wfs_writer *writer, const json_t *grant, struct wfs_request *request)
 {
 	const struct wfs_policed *const policed = &request->policed;
+	const struct wfs_tool_asked tool = {.name = policed->tool, .hints = policed->hints};
 	const struct wfs_question question = {.effect = policed->effect,
 		.origin = WFS_ORIGIN_HOST,
 		.of_any = policed->of_any,
 		.approved = policed->approved,
-		.artifact = *policed->artifact ? policed->artifact : NULL};
+		.artifact = *policed->artifact ? policed->artifact : NULL,
+		.tool = *policed->tool ? &tool : NULL};
 	struct wfs_error reason = {0};
 
 	if (!policed->asked)

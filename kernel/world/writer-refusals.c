@@ -132,7 +132,7 @@ static int write_count(struct wfs_writer *writer, struct writer_refusal *row)
 	if (r)
 		return r;
 	row->written = true; /* also if the quota has no room: the count is then dropped */
-	r = writer_decide(writer, row->principal, wfs_buffer_bytes(&body));
+	r = writer_decide(writer, row->principal, &(struct wfs_fired){0}, wfs_buffer_bytes(&body));
 	return r < 0 ? wfs_trace(r) : 0;
 }
 

@@ -542,7 +542,7 @@ static void *publisher_main(void *argument)
 	pthread_setname_np(pthread_self(), "wfs-publisher");
 	while ((batch = take_batch(writer))) {
 		if (batch->commit.to_height > batch->commit.from_height ||
-			batch->commit.dropped_to > 0)
+			batch->commit.dropped_to > 0 || batch->commit.raw_dropped)
 			notify(writer, &batch->commit);
 		answer(writer, batch);
 		batch_give_back(writer, batch);

@@ -113,12 +113,22 @@ class World:
         self.host({"default": {
             "provider": "openai", "base_url": self.base_url, "model": "m", **entry}})
 
-    def run(self, *arguments, anywhere=False):
+    def run_bytes(self, *arguments, anywhere=False):
         where = [] if anywhere else ["-w", self.directory]
         done = subprocess.run([WORLDFS, *where, *arguments], env=self.environment,
-                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-        assert done.returncode == 0, done.stderr
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode == 0, done.stderr.decode()
         return done.stdout
+
+    def fail(self, *arguments):
+        """Return: the code of the error with which the command fails."""
+        done = subprocess.run([WORLDFS, "-w", self.directory, *arguments, "--json"], env=self.environment,
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode != 0, done.stdout
+        return json.loads(done.stdout)["error"]["code"]
+
+    def run(self, *arguments, anywhere=False):
+        return self.run_bytes(*arguments, anywhere=anywhere).decode()
 
     def configure(self, **content):
         """Writes the agent's content; by default the agent has the tool `add`."""

@@ -12,7 +12,7 @@ class Tour:
 
     def __init__(self, name):
         self.example = os.path.join(os.environ["SOURCE_ROOT"], "contrib/examples", name)
-        self.installed = f"/usr/local/share/worldfs/examples/{name}"
+        self.installed = f"/usr/share/worldfs/examples/{name}"
         self.failed = 0
         self.scratch = tempfile.TemporaryDirectory()
         self.directory = self.scratch.name

@@ -14,6 +14,7 @@
 #include "kernel/check/replay.h"
 #include "kernel/check/verify.h"
 #include "kernel/read/view.h"
+#include "kernel/store/tables.h"
 #include "kernel/world/world.h"
 
 enum { PATH_SIZE = 4096 };
@@ -23,9 +24,12 @@ static const char event_json[] = "{\"by\":1,\"key\":\"after the fault\"}";
 static int print_records(struct wfs_world *world, uint64_t *ret_height, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
+	uint64_t first = 0;
 	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
 
-	for (uint64_t seq = 0; !r && seq < view.height; seq++) {
+	if (!r && wfs_journal_first(view.txn, &first))
+		r = wfs_error_from_errno(error, -EIO, "find the first record");
+	for (uint64_t seq = first; !r && seq < view.height; seq++) {
 		struct wfs_bytes line;
 
 		r = wfs_view_record(&view, seq, &line);

@@ -2,8 +2,8 @@
 /*
  * LD_PRELOAD library: the n-th call of one kind fails.
  *
- *   FAULT_KIND      write, sync, rename, open (for writing), mkdir, truncate, map, alloc,
- *                   descriptor (whatever makes one) or thread (or process)
+ *   FAULT_KIND      write, sync, rename, link, unlink, open (for writing), mkdir, truncate, map,
+ *                   alloc, descriptor (whatever makes one) or thread (or process)
  *   FAULT_NTH       which call fails, from 1, counted from main()
  *   FAULT_ERRNO     with which errno, a number
  *   FAULT_ONWARDS   when set, every later call fails, too
@@ -129,6 +129,10 @@ static const char *write_to(int fd)
 	X(write_to(fd), ssize_t, -1, pwritev,                                                      \
 		(int fd, const struct iovec *parts, int count, off_t offset),                      \
 		(fd, parts, count, offset))                                                        \
+	X(write_to(out), ssize_t, -1, splice,                                                      \
+		(int in, off64_t *in_at, int out, off64_t *out_at, size_t size,                    \
+			unsigned int flags),                                                       \
+		(in, in_at, out, out_at, size, flags))                                             \
 	X("sync", int, -1, fsync, (int fd), (fd))                                                  \
 	X("sync", int, -1, fdatasync, (int fd), (fd))                                              \
 	X("sync", int, -1, msync, (void *data, size_t size, int flags), (data, size, flags))       \
@@ -138,6 +142,10 @@ static const char *write_to(int fd)
 	X("rename", int, -1, renameat2,                                                            \
 		(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags),    \
 		(from_fd, from, to_fd, to, flags))                                                 \
+	X("link", int, -1, linkat,                                                                 \
+		(int from_fd, const char *from, int to_fd, const char *to, int flags),             \
+		(from_fd, from, to_fd, to, flags))                                                 \
+	X("unlink", int, -1, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))   \
 	X("mkdir", int, -1, mkdir, (const char *path, mode_t mode), (path, mode))                  \
 	X("mkdir", int, -1, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))    \
 	X("mkdir", char *, NULL, mkdtemp, (char *pattern), (pattern))                              \

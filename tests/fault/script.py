@@ -94,6 +94,26 @@ def steps(inputs):
     ]
 
 
+def steps_with_cuts(inputs):
+    """The journal is cut twice; the events after that are kept."""
+    with open(f"{inputs}/lines", "w", encoding="utf-8") as file:
+        file.write("".join(event(f"line-{i}", 100 * i) + "\n" for i in range(BATCH)))
+        file.write(event("line-0", LARGE) + "\n" + event("line-0") + "\n")
+    send = ["event", "test/Add@1"]
+    return [
+        Step("init", []),
+        Step("lines", send + ["--lines", f"@{inputs}/lines"]),
+        Step("kept", send + [event("kept")], lambda _: ['"kept"']),
+        Step("cut", ["gc", "--keep-heights", "8", "--journal"]),
+        Step("also-kept", send + [event("also")], lambda _: ['"also"']),
+        Step("raised", ["gc", "--keep-heights", "6"]),
+        Step("cut-again", ["gc", "--keep-heights", "5", "--journal"]),
+        Step("last", send + [event("last")], lambda _: ['"last"']),
+        Step("verify", ["verify"]),
+        Step("replay", ["replay"]),
+    ]
+
+
 def steps_with_a_failed_sync(inputs):
     """A blob is refused because the name of its directory cannot be synced; the next blob in that
     directory must not take the sync for done."""

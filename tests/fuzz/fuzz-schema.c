@@ -20,7 +20,7 @@ static void check(const struct wfs_schema *schema, const json_t *value)
 		fuzz_refused(&error);
 	FUZZ_MUST(wfs_schema_check(schema, value, &again) == r);
 	FUZZ_MUST(r == 0 || strcmp(error.message, again.message) == 0);
-	wfs_schema_describe(value, &text);
+	wfs_json_describe(value, &text);
 	FUZZ_MUST(wfs_utf8_valid(text.data, text.size));
 }
 

@@ -159,11 +159,23 @@ client.done("approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
 ok("a run goes on when its call is approved", ended(run) == "no_tool_calls")
 ok("and has done it", read("artifacts", "made", "content") == b"by robot")
 ok("and is in the list of runs", client.done("turns")["turns"][0]["turn_id"] == run)
+again = client.done("step-again", {"turn_id": run})
+ok("its model is asked again what it was asked", again["agent"] == "robot" and again["model"], again)
 run = begin()
 client.done("cancel", {"turn_id": run})
 ok("a run is cancelled", ended(run) == "cancelled")
 client.refused("conflict", "approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
 client.refused("not_found", "step", {"agent": "nobody"})
+client.refused("conflict", "wake", {"turn_id": run})
+asked.add("wake")  # succeeds in test-wait-until
+ok("no timer is there", client.done("timers")["timers"] == [])
+ok("no intent is open", client.done("intents")["intents"] == [])
+client.refused("not_found", "intent-resolve", {"intent_id": "sha256:" + 64 * "0", "outcome": "done"})
+asked.add("intent-resolve")  # succeeds after a call whose answer was lost: tests/fault/kill-outside
+
+ok("no outside tool is there", client.done("tools")["tools"] == [])
+client.refused("not_found", "tool", {"name": "git.log"})
+asked.add("tool")  # succeeds in test-outside-tools
 
 # --- chats and plans: the world has no model `default`, so plans come from blobs ---
 steps = b'{"steps":[{"id":"a","type":"tool","tool":{"name":"noop"}}]}'
@@ -350,10 +362,15 @@ ok("64 connections at once, beside one that never reads", not wrong, wrong[:3])
 
 # --- the end ---
 verbs = set(client.call("dance")["error"]["message"].split("there are:")[1].rstrip(")").split())
-with open(os.path.join(os.environ["SOURCE_ROOT"], "docs", "man", "worldfs.1"), encoding="utf-8") as page:
-    manual = dict(re.findall(r"^\.It Li (\S+) Ta ?(.*)$", page.read().split("\n.Sh CONTROL SOCKET\n")[1].split("\n.Sh ")[0], re.M))
+with open(os.path.join(os.environ["SOURCE_ROOT"], "docs", "man", "worldfs-control.5"), encoding="utf-8") as page:
+    chapters = page.read().split("\n.Sh VERBS\n")[1].split("\n.Sh ")[0].split("\n.Ss ")[1:]
+manual = {}
+for chapter in chapters:
+    payload = re.search(r"\nPayload:\n(.*?)\n\.Pp\nAnswer:", chapter, re.S)
+    members = re.findall(r"^\.It Li (\w+) Pq .*?( , optional)?$", payload[1] if payload else "", re.M)
+    manual[chapter.split("\n")[0]] = " ".join(name + ("?" if optional else "") for name, optional in members)
 takes = {verb: client.call(verb, {"nosuch": 1})["error"]["message"] for verb in sorted(verbs)}
 differ = [(verb, told) for verb, told in takes.items() if not told.endswith(f"takes: {manual.get(verb) or 'none'})")]
-ok("worldfs(1) has the verbs and their payloads", not differ, differ)
+ok("worldfs-control(5) has the verbs and their payloads", not differ, differ)
 client.done("shutdown")
 ok(f"all of the {len(verbs)} verbs were asked", verbs == asked, verbs ^ asked)

@@ -99,6 +99,7 @@ def kept():
     paths = walk(place)
     handles = {path: handle_of(path) for path in paths}
     old = walk(f"{place}/at/{height}")
+    directories = {path for path in old if os.path.isdir(path)}
     old_handles = {path: handle_of(path) for path in old}
     log = handle_of(f"{place}/journal/log.jsonl")
     worldfs("umount", place)
@@ -121,7 +122,6 @@ def kept():
     mount(sys.argv[3], "operator")
     tree = Mount(place)
     errors = {path: tree.error(handle) for path, handle in old_handles.items()}
-    directories = {path for path, number in old.items() if number >> 60 in (1, 14)}
     ok("files below a height are found by their handles", not {path: error for path, error in errors.items()
                                                               if error and path not in directories}, errors)
     # Linux looks for the name of a directory in its parent, and at/ lists nothing.

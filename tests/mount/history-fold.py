@@ -115,14 +115,20 @@ def print_path(digest, path, names):
             digest.update(file.read())
 
 
-def print_heights(generator, height_count, tree, first):
+def print_heights(generator, height_count, tree, first, cut_at=None):
+    """Prints a hash of all that each height shows; with `cut_at`, the head before the journal was cut,
+    all but the records."""
     with open(f"{tree}/journal/head", encoding="utf-8") as file:
-        last = json.load(file)["journal_height"]
+        last = int(cut_at or json.load(file)["journal_height"])
     for height in sorted(generator.sample(range(int(first), last + 1), height_count)):
         digest = hashlib.sha256()
         root = f"{tree}/at/{height}"
         for name in ["README", "manifest", "reducers", "blob"]:
             print_path(digest, f"{root}/{name}", None)
+        if cut_at:
+            print_path(digest, f"{root}/journal/head", None)
+            print(height, digest.hexdigest())
+            continue
         records = [f"{generator.randrange(height)}.json" for _ in range(5)]
         print_path(digest, f"{root}/journal", ["head", "log.jsonl", *records])
         print(height, digest.hexdigest())

@@ -225,7 +225,7 @@ class Asker:
         elif chance < 0.25:
             # The model does not know which directories `artifacts` and `principals` have: see
             # test-tree-entity.
-            path = (self.random.choice(["README", "manifest", "reducers", "plans", "turns", "blob", "journal", "at",
+            path = (self.random.choice(["README", "manifest", "reducers", "plans", "turns", "blob", "journal", "at", "tools",
                                         "ctl", "nothing"]),)
         elif chance < 0.37:
             path = ("reducers", self.random_reducer())

@@ -28,25 +28,29 @@ VERBS = {
     "gc": {"keep_heights": 1}, "code": {}, "mount": {"dir": "/mnt", "ctl": "/mnt-ctl"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
-    "turns": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
-    "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
+    "turns": {}, "timers": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
+    "wake": {"turn_id": "robot.1"}, "step-again": {"turn_id": "robot.1"}, "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
     "chat": {"message": "m"}, "plans": {}, "plan-status": {"session_id": "s"}, "plan-resume": {"plan_id": "p"},
     "plan-cancel": {"plan_id": "p"}, "plan-import": {"blob": "sha256:" + BLOB},
+    "intents": {}, "intent-resolve": {"intent_id": "sha256:" + BLOB, "outcome": "done"},
+    "tool": {"name": "git.log"}, "tools": {},
 }
 # For the effects of these verbs, refusals are recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
             "code": "world.code", "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
             "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve",
-            "chat": "plan.run", "plan-resume": "plan.run", "plan-cancel": "plan.cancel", "plan-import": "plan.run"}
+            "wake": "agent.wake", "chat": "plan.run", "plan-resume": "plan.run", "plan-cancel": "plan.cancel",
+            "plan-import": "plan.run", "intent-resolve": "intent.resolve", "tool": "tool.outside"}
 
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {},
     "code": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
-    "step": "robot\n", "cancel": {"turn_id": "robot.1"},
+    "step": "robot\n", "cancel": {"turn_id": "robot.1"}, "wake": {"turn_id": "robot.1"},
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
-    "chat": {"message": "m"},
+    "chat": {"message": "m"}, "intents": {}, "tool": "git.log\n", "tools": {},
+    "intent-resolve": {"intent_id": "sha256:" + BLOB, "outcome": "done"},
     "artifacts": None,  # a directory: artifact_is_refused
     "last": None,  # has earlier answers of this mount: refusals
     "status": "", "metrics": "",  # can only be read
@@ -61,12 +65,15 @@ COMMANDS = {
     "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
     "agent migrate": ["robot"], "agent export": ["robot"], "memory reembed": ["m"],
     "agent import": [os.path.join(sys.argv[4], "tests/data/artifact.json")], "step": ["robot"], "cancel": ["robot.1"], "approve": ["robot.1", "c"], "turns": [],
+    "timer ls": [], "timer show": ["t"], "timer cancel": ["t"],
     "chat": ["m"], "plan ls": [], "plan show": ["p"], "plan watch": ["p"], "plan graph": ["p"], "plan resume": ["p"],
     "plan cancel": ["p"], "plan export": ["p", "/dev/null"], "plan import": ["sha256:" + BLOB],
+    "intents ls": [], "intents resolve": ["sha256:" + BLOB, "done"],
+    "tool call": ["git.log"], "tools": ["--outside"],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These commands do not act as a principal: they make or check a world by its files, or serve it.
-OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools", "trust", "help"}
+OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "upgrade", "mcp", "trust", "help"}
 
 
 def fail(what):
@@ -111,7 +118,7 @@ def counted_since(socket, height):
 
 
 def verbs_are_refused(socket, source_root):
-    names = names_in(source_root, "fs/verb/verb.c", r'VERB\(\w+, "([a-z-]+)"')
+    names = names_in(source_root, "fs/verb/verb-table.c", r'VERB\(\w+, "([a-z-]+)"')
     known("verbs", names, VERBS)
     refused = collections.Counter()
     start = socket.must("journal-head")["journal_height"]

@@ -82,6 +82,7 @@ class Works(Questions):
         self.give(Grant("robot.drive.0", "robot", "sys/drive@1", {"approve": True}))
         self.give(Grant("scout.act.0", "scout", "sys/act@1", {}))
         self.give(self.source.random_grant("scout", "query", "scout.query.0"))
+        self.give(Grant("scout.timer.0", "scout", "sys/timer@1", {}))
         self.give(self.source.random_grant("fitter", "query", "fitter.query.0"))
         self.give(self.source.random_grant("fitter", "act", "fitter.act.0"))
         self.give(Grant("pays", "alice", "sys/act@1", {}))
@@ -98,6 +99,7 @@ class Works(Questions):
         self.source.content["scout_diary"] = word
         for change in (self.text, self.agent_text, self.waiting_turn, self.plan):
             change()
+        self.must("operator", "tools")  # from now on the tree shows them
         self.sync()
 
     def close(self):
@@ -173,7 +175,7 @@ class Works(Questions):
 
     def grant(self):
         who = self.random.choice(PEOPLE[1:] + ["scout", "fitter"])
-        cap = self.random.choice(["query"] * 5 + ["act", "act", "drive", "drive"] if who in PEOPLE else ["query", "act"])
+        cap = self.random.choice(["query"] * 5 + ["act", "act", "drive", "drive", "tool", "tool", "timer", "timer"] if who in PEOPLE else ["query", "act"])
         if who in PEOPLE and self.random.random() < 0.03:
             cap = "admin"
         grant = self.source.random_grant(who, cap, f"given{self.read_to}.{len(self.changes)}", self.model.turns,

@@ -59,7 +59,8 @@ class Mount:
     """One mount and its control files for each principal."""
 
     files = {"invoke": ("invoke", "action"), "query": ("query", None), "step": ("step", None),
-             "cancel": ("cancel", None), "approve": ("approve", None), "chat": ("chat", None)}
+             "cancel": ("cancel", None), "approve": ("approve", None), "chat": ("chat", None),
+             "tool": ("tool", None), "tools": ("tools", None)}
 
     def __init__(self, worldfs, world, tree, principals, *options):
         self.worldfs = worldfs
@@ -222,10 +223,13 @@ class CommandLine(judged_doors.CommandLine):
     def ask(self, who, verb, payload):
         arguments = {
             "fs-list": lambda: ["fs", "ls", payload["path"]], "fs-read": lambda: ["fs", "cat", payload["path"]],
-            "invoke": lambda: ["invoke", json.dumps(payload["action"])],
+            "invoke": lambda: invocation(payload["action"]),
             "query": lambda: ["query", payload["query_type"]] + [f"{name}={value}" for name, value in payload["params"].items()],
             "cancel": lambda: ["cancel", payload["turn_id"]],
             "approve": lambda: ["approve", payload["turn_id"], payload["call_id"], payload["decision"]],
+            "tool": lambda: ["tool", "call", payload["name"], json.dumps(payload["arguments"])],
+            "tools": lambda: ["tools", "--outside"],
+            "timers": lambda: ["timer", "ls"] + list(payload.values()),
             "turns": lambda: ["turns"], "plans": lambda: ["plan", "ls"],
             "plan-status": lambda: ["plan", "show", payload["plan_id"]],
             "plan-cancel": lambda: ["plan", "cancel", payload["plan_id"]],
@@ -244,3 +248,10 @@ class CommandLine(judged_doors.CommandLine):
         if verb == "fs-list":
             data = frozenset(entry["name"] for entry in data["entries"])
         return OK, data, output.decode()
+
+
+def invocation(action):
+    """The command for an action; some have one of their own."""
+    if action["action_type"] == "unschedule":
+        return ["timer", "cancel", action["id"]]
+    return ["invoke", json.dumps(action)]

@@ -36,6 +36,7 @@ class Model(judged_model.Model):
         self.artifacts = {}
         self.turns = {}
         self.plans = {}  # id: the principal that began its chat
+        self.timers = {}  # (principal, id): is the action private?
         self.texts = {}  # hash: [(of, principal of the record)]
         self.canaries = {}  # word: a function that says whether a principal may read the word
 
@@ -47,9 +48,9 @@ class Model(judged_model.Model):
     def is_admin(self, who):
         return bool(self.held(who, "admin"))
 
-    def decision(self, who, effect, cap, origin="host", artifact=None):
+    def decision(self, who, effect, cap, origin="host", artifact=None, tool=None):
         asked = {"effect": effect, "cap": f"sys/{cap}@1", "principal": who, "origin": origin, "reducer": None,
-                 "artifact": artifact}
+                 "artifact": artifact, "tool": tool, "annotation": "idempotentHint" if tool == "test.echo" else None}
         for rule in self.rules:
             if all(self.fits(pattern, asked[member]) for member, pattern in rule["when"].items()):
                 return rule["decision"]
@@ -60,6 +61,19 @@ class Model(judged_model.Model):
 
     def covers(self, who, *path):
         return self.covered(who, path, 0) == COVERED
+
+    # --- outside tools ---
+
+    def tool(self, who, name, there, arguments=None):
+        """The answer to a call; without `arguments`, OK: the principal sees the tool."""
+        if not self.held(who, "tool") or self.decision(who, "tool.outside", "tool") != "allow":
+            return REFUSED
+        grants = [grant.params for grant in self.held(who, "tool")
+                  if any(self.fits(pattern, name) for pattern in grant.params.get("tools", ["*"]))]
+        if not there or not grants or self.decision(who, "tool.outside", "tool", tool=name) != "allow":
+            return MISSING
+        size = len((arguments or {}).get("text", ""))
+        return OK if any("arguments" not in params or size <= 4 for params in grants) else REFUSED
 
     # --- artifacts ---
 
@@ -122,6 +136,22 @@ class Model(judged_model.Model):
         """Does the principal see anything of the artifact's directory?"""
         return self.reads(who, judged_model.LIST_CELLS, origin) and \
             self.covered(who, ("artifacts", name), 0) > NOT_SEEN
+
+    # --- timers ---
+
+    def timer(self, who, effect):
+        """
+        >>> model = Model([{"when": {"effect": "timer.unschedule"}, "decision": "deny"}, {"when": {}, "decision": "allow"}])
+        >>> model.grants["g"] = judged_model.Grant("g", "a", "sys/timer@1", {})
+        >>> [model.timer(*asked) for asked in (("a", "timer.schedule"), ("a", "timer.unschedule"), ("b", "timer.schedule"))]
+        [set(), {('refused',)}, {('refused',)}]
+        """
+        allowed = self.held(who, "timer") and self.decision(who, effect, "timer") != "deny"
+        return set() if allowed else {REFUSED}
+
+    def fire(self, who, action, name):
+        """What comes of a timer whose action is about an artifact: it is judged when it fires."""
+        return self.timer(who, "timer.schedule") or self.act(who, action, name) or {OK}
 
     # --- the tree ---
 

@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+import re
+import time
 
 import judged_works_doors
 from judged_model import JOURNAL, LIST_CELLS, NOT_SEEN, READ_STATE
@@ -10,9 +12,14 @@ from judged_works_doors import LOOKS, refusal
 from judged_works_model import FREE, MISSING, OK, REFUSED, Turn
 from judged_works_world import AGENTS, CANARY, PEOPLE, USERS
 
+# The tools that tests/outside/server.py lists.
+with open(os.path.join(os.path.dirname(__file__), "../outside/server.py"), encoding="utf-8") as server:
+    OUTSIDE = re.search('TOOLS = """(.*?)"""', server.read(), re.S)[1].split()
 SHARES = {"socket": 40, "mount": 25, "tools": 10, "resources": 10, "others": 10, "command": 1}
 KINDS = {"look": 36, "query": 12, "act": 14, "code": 12, "reducer": 3, "list": 5, "step": 3, "tools": 1, "cancel": 3,
-         "approve": 3, "plan": 5, "turn": 1, "steps": 1, "again": 4}
+         "approve": 3, "outside": 6, "plan": 5, "turn": 1, "steps": 1, "again": 4, "schedule": 4,
+         "unschedule": 2, "timers": 3, "fire": 1}
+FAR_MS = 10 ** 9  # a timer that does not fire in this test
 
 
 class Questions:
@@ -29,16 +36,25 @@ class Questions:
     def random_plan(self):
         return self.random.choice((list(self.model.plans)[-6:] or []) + ["f" * 32])
 
+    def random_timer(self):
+        return self.random.choice((list(self.model.timers)[-12:] or []) + [("alice", "nothing")])
+
     def random_path(self):
         chance = self.random.random()
+        if self.random.random() < 0.1:
+            who, timer = self.random_timer()
+            return self.random.choice((("principals", who, "timers", f"{timer}.json"),
+                                       ("reducers", "sys.timer", f"{who}%2F{timer}")))
         if chance < 0.3:
             file = self.random.choice(("content", "content", "content", "meta.json", "owner", "code"))
             return "artifacts", self.random_artifact(), file
         if chance < 0.5:
             return "journal", "texts", self.random.choice(list(self.model.texts) + ["0" * 64])
         if chance < 0.65:
-            file = self.random.choice(("status", "messages.json", "events.jsonl", "transcript.md"))
-            return "turns", self.random_turn(), file
+            files = self.random.choice((
+                ("status",), ("messages.json",), ("events.jsonl",), ("transcript.md",), ("raw", "1.request.json"),
+                ("raw", "1.response.json"), ("raw", "2.request.json")))
+            return "turns", self.random_turn(), *files
         if chance < 0.75:
             files = self.random.choice((("plan.json",), ("status",), ("steps", "0-a.json"), ("steps", "1-s1.json")))
             return "plans", self.random_plan(), *files
@@ -66,7 +82,8 @@ class Questions:
         who = self.who_at(door)
         reader = self.principal_at(door, who, verb)
         path = self.random_path() if verb == "fs-read" else self.random.choice(
-            (("artifacts",), ("turns",), ("plans",), ("journal", "texts")))
+            (("artifacts",), ("turns",), ("plans",), ("journal", "texts"), ("principals", who, "timers")
+             if who in PEOPLE else ("principals", "alice", "timers")))
         accepted, result = self.expected_look(reader, verb, path)
         if door in ("mount", "others") and accepted == {REFUSED} and self.read("/".join(path)) == b"":
             accepted, result = {REFUSED, OK}, b""  # Linux asks no server for the bytes of an empty file
@@ -98,11 +115,21 @@ class Questions:
             return {MISSING}, None
         if not self.model.covers(who, *path):
             return {MISSING}, None
+        if path[0] == "turns" and path[2] == "raw" and not self.may_read_raw(who, path):
+            return {MISSING}, None
         if path == ("journal", "log.jsonl"):
             return {OK}, lambda given: given.startswith(there) or there.startswith(given)
         if self.is_meta(path):
             return {OK}, self.meta_of(who, path, there)
         return {OK}, there
+
+    def may_read_raw(self, who, path):
+        """May the principal read the private texts that may be in what a model was sent or has answered?"""
+        self.sync()
+        name = path[1] + "." + path[3].removesuffix(".json")
+        kept = json.loads(self.read("reducers/sys.raw/" + name))["hash"]
+        return isinstance(kept, str) or \
+            self.model.may_read_text(who, self.model.texts.get(kept["hash"].removeprefix("sha256:"), []))
 
     @staticmethod
     def is_meta(path):
@@ -250,6 +277,27 @@ class Questions:
         action = "invoke_artifact" if what == "invoke" else what
         failures = model.act(itself, action, about, author, "code")
         return given["ok"] == (not failures)
+
+    def ask_outside(self):
+        """A call of an outside tool, what a principal may call, and what the tree shows of it."""
+        verb = self.random.choice(("tool", "tool", "tools", "fs-list"))
+        door = self.random_door(verb)
+        who = self.who_at(door)
+        acting = self.principal_at(door, who, verb)
+        name = self.random.choice(("test.echo", "test.echo", "test.env", "test.nothing", "other.echo"))
+        arguments = {"text": self.random.choice(("four", "fifth"))}
+        seen = frozenset(tool for tool in OUTSIDE if acting and self.model.tool(acting, "test." + tool, True) == OK)
+        if verb == "tool":
+            accepted = {self.model.tool(acting, name, name in ("test.echo", "test.env"), arguments) if acting else REFUSED}
+            self.compare(door, "outside", who, verb, {"name": name, "arguments": arguments}, accepted,
+                         lambda given: name != "test.echo" or given["output"] == arguments["text"])
+        elif verb == "tools":
+            accepted = {REFUSED if not acting or self.model.tool(acting, "", False) == REFUSED else OK}
+            self.compare(door, "outside", who, verb, {}, accepted, lambda given: seen == frozenset(
+                tool["name"].removeprefix("test.") for tool in given["tools"]))
+        else:
+            self.compare(door, "outside", who, verb, {"path": "tools/test"}, {OK} if seen else {MISSING},
+                         frozenset(tool + ".json" for tool in seen))
 
     def ask_reducer(self):
         who = self.random.choice(PEOPLE)
@@ -451,6 +499,107 @@ class Questions:
             self.alike(who, verb, {}, "plan_id", plan, "f" * 32)
         self.sync()
 
+    # --- timers ---
+
+    def ask_schedule(self):
+        """A timer that fires long after this test; some have a private text in their action."""
+        door = self.random_door("invoke")
+        who = self.who_at(door)
+        acting = self.principal_at(door, who, "invoke")
+        timer = self.random_timer()[1] if self.random.random() < 0.2 else f"t{self.asked}"
+        private = bool(acting) and self.random.random() < 0.5
+        action = {"action_type": "noop"}
+        if private:
+            action = {"action_type": "write_artifact", "artifact_id": f"later{self.asked}", "access": "private",
+                      "content": self.source.text_word(acting, [])}
+        accepted = {REFUSED} if not acting else self.model.timer(acting, "timer.schedule")
+        if not accepted and (acting, timer) in self.model.timers:
+            accepted = {("already_exists",)}
+        answer = self.compare(door, "schedule", who, "invoke", {"action": {
+            "action_type": "schedule", "id": timer, "after_ms": FAR_MS, "action": action}}, accepted)
+        if answer == OK:
+            self.model.timers[acting, timer] = private
+        self.sync()
+
+    def ask_unschedule(self):
+        """A principal deletes only timers of its own."""
+        door = self.random_door("invoke")
+        who = self.who_at(door)
+        acting = self.principal_at(door, who, "invoke")
+        timer = self.random_timer()[1]
+        accepted = {REFUSED} if not acting else self.model.timer(acting, "timer.unschedule")
+        if not accepted and (acting, timer) not in self.model.timers:
+            accepted = {MISSING}
+        answer = self.compare(door, "unschedule", who, "invoke",
+                              {"action": {"action_type": "unschedule", "id": timer}}, accepted)
+        if answer == OK:
+            del self.model.timers[acting, timer]
+        self.sync()
+
+    def ask_timers(self):
+        """The list has the timers whose files the principal sees, and says which are private."""
+        door = self.random.choice(("socket",) * 12 + ("command",))
+        who = self.who_at(door)
+        of = self.random.choice((None, None, "alice", "bob"))
+        reads = self.model.reads(who, LIST_CELLS) and self.model.covered(who, ("principals",), 0) > NOT_SEEN
+        rows = frozenset((owner, timer, private) for (owner, timer), private in self.model.timers.items()
+                         if reads and of in (None, owner) and
+                         self.model.covers(who, "principals", owner, "timers", f"{timer}.json"))
+
+        def right(given):
+            return rows == frozenset((row["principal"], row["id"], row["action_type"] == "private")
+                                     for row in given["timers"])
+
+        accepted = {OK} if self.model.reads(who, LIST_CELLS) else {REFUSED}
+        self.compare(door, "timers", who, "timers", {"principal": of} if of else {}, accepted, right)
+
+    def ask_fire(self):
+        """A timer fires: its action is judged then, and others read the record as any other one."""
+        who = self.random.choice(PEOPLE)
+        if self.model.timer(who, "timer.schedule"):
+            return
+        action, name, document = self.random_action()
+        timer, first = f"fires{self.asked}", self.read_to
+        expected = self.model.fire(who, action, name)
+        self.must(who, "invoke", action={"action_type": "schedule", "id": timer, "after_ms": 300, "action": document})
+        taken = [grant.name for grant in self.model.grants.values()
+                 if grant.to == who != "operator" and grant.cap in ("sys/timer@1", "sys/act@1")]
+        taken = self.random.choice(taken) if taken and self.random.random() < 0.4 else None
+        if taken:
+            self.changes.append(f"{who} loses")
+            self.take(taken)
+        record, revoked = self.fired(who, timer, first, taken)
+        expected = self.model.fire(who, action, name) if revoked else expected
+        body = record["body"]
+        code = body["code"] if record["kind"] == "decision" else body["result"].get("error_code")
+        got = (refusal({"code": code}) if code else OK), body, json.dumps(record)
+        if got[0] == OK:
+            self.paid(who, action, name)
+        self.counts["timer"] += 1
+        self.kinds["fire"] += 1
+        self.judge("timer", "fire", who, document, expected, got)
+        self.sync()
+        path = ("journal", f"{record['seq']}.json")
+        reader = self.random.choice(PEOPLE)
+        accepted, result = self.expected_look(reader, "fs-read", path)
+        self.compare("socket", "look", reader, "fs-read", {"path": "/".join(path)}, accepted, result)
+
+    def fired(self, who, timer, first, taken):
+        """Waits for the record of a timer. Return: it, and whether the grant was taken before."""
+        for _ in range(1000):
+            revoked = False
+            page = {"next_from": first}
+            while page.get("next_from"):
+                page = self.must("operator", "journal-read", **{"from": page["next_from"]})
+                for record in page["records"]:
+                    action = record["body"].get("action") or {}
+                    revoked |= record["kind"] == "action" and action.get("action_type") == "revoke" and \
+                        action.get("name") == taken
+                    if record["principal"] == who and record["body"].get("timer") == timer:
+                        return record, revoked
+            time.sleep(0.02)
+        return self.fail("timer", "fire", who, timer, "a record", None)
+
     # --- agents and plans as interfaces ---
 
     def random_calls(self, who):
@@ -467,6 +616,13 @@ class Questions:
                 name = self.random_artifact()
                 accepted, _ = self.expected_query(who, "artifact", name)
                 calls.append(("query_kernel", {"query_type": "artifact", "params": {"artifact_id": name}}, accepted, None))
+            elif self.random.random() < 0.3:
+                timer = f"t{self.asked}.{len(calls)}"
+                accepted = self.model.timer(who, "timer.schedule")
+                if not accepted:
+                    self.model.timers[who, timer] = False
+                calls.append(("schedule", {"id": timer, "after_ms": FAR_MS, "action": {"action_type": "noop"}},
+                              accepted or {OK}, None))
             else:
                 name = self.random_artifact()
                 accepted = self.model.act(who, "read_artifact", name)

@@ -13,8 +13,9 @@ from judged_works_model import Artifact, Model
 
 PEOPLE = ["operator", "alice", "bob", "carol"]
 AGENTS = {"robot": "alice", "scout": "bob", "fitter": "operator", "closed": "alice", "minion": "robot"}
-TOOLS = ["fs_ls", "fs_read", "query_kernel", "read_artifact", "write_artifact", "edit_artifact", "invoke_artifact"]
-CAPS = ["query", "blob", "act", "drive", "llm", "admin"]
+TOOLS = ["fs_ls", "fs_read", "query_kernel", "read_artifact", "write_artifact", "edit_artifact", "invoke_artifact",
+         "schedule"]
+CAPS = ["query", "blob", "act", "drive", "llm", "timer", "tool", "admin"]
 CANARY = re.compile(r"CANARY\d{5}x")
 USERS = {65533: "alice", 65532: "bob", 65534: None}  # users of the host, and the principals that they are
 
@@ -53,7 +54,7 @@ class Source:
         self.make_artifacts()
         self.grants = [Grant(f"operator.{cap}.1", "operator", f"sys/{cap}@1", {}) for cap in CAPS]
         for who in PEOPLE[1:]:
-            for cap in ("query", "query", "act", "drive"):
+            for cap in ("query", "query", "act", "drive", "tool", "timer"):
                 if random.random() < 0.85:
                     self.grants.append(self.random_grant(who, cap, f"declared{len(self.grants)}"))
             self.grants.append(Grant(f"{who}.llm.1", who, "sys/llm@1", {}))
@@ -138,7 +139,8 @@ class Source:
         names = list(self.model.artifacts)
         choices = ["artifacts", "artifacts/alice*", "artifacts/bob_*", "artifacts/*_asks", "turns", "turns/robot*",
                    "plans", "journal", "journal/log.jsonl", "journal/texts", "journal/*.json", "reducers/sys.message",
-                   "reducers/sys.turn*", "reducers/sys.artifact", "reducers", "principals"]
+                   "reducers/sys.turn*", "reducers/sys.artifact", "reducers", "principals", "principals/alice",
+                   "principals/*/timers", "principals/bob/timers/t*1.json", "reducers/sys.timer", "reducers/sys.timer/bob*"]
         choices += [f"artifacts/{self.random.choice(names)}" for _ in range(8)]
         choices += [f"turns/{turn}" for turn in list(turns)[-2:]] + [f"plans/{plan}*" for plan in list(plans)[-2:]]
         return self.random.sample(choices, self.random.choice((1, 2, 4, 7)))
@@ -160,6 +162,10 @@ class Source:
                 params["plans"] = random.choice(("own", "all"))
             if random.random() < 0.3:
                 params["approve"] = True
+        elif cap == "tool" and chance < 0.85:
+            params = {"tools": random.sample(["test.echo", "test.e*", "test.env", "test.nothing", "other.*", "*"], 2)}
+            if chance < 0.3:
+                params["arguments"] = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 4}}}
         return Grant(name, who, f"sys/{cap}@1", params)
 
     def random_rules(self):
@@ -172,7 +178,10 @@ class Source:
                    {"effect": "agent.step", "artifact": "s*"}, {"effect": "plan.*"}, {"effect": "agent.approve"},
                    {"effect": "agent.approve", "artifact": "robot"}, {"effect": "agent.approve", "artifact": "s*"},
                    {"effect": "introspect.journal*", "origin": "host"}, {"effect": "introspect.*", "origin": "host"},
-                   {"effect": "query.kernel", "origin": "host"}, {"effect": "*", "origin": "code"},
+                   {"effect": "tool.outside"}, {"effect": "tool.outside", "tool": "test.e*"},
+                   {"effect": "tool.outside", "annotation": "idempotentHint"},
+                   {"effect": "query.kernel", "origin": "host"}, {"effect": "timer.*"}, {"effect": "timer.unschedule"},
+                   {"effect": "*", "origin": "code"},
                    {"effect": "introspect.*", "origin": "code"}]
         for denial in self.random.sample(denials, self.random.choice((0, 1, 2, 3))):
             rules.append({"when": denial | {"principal": self.random.choice(PEOPLE[1:] + ["scout"])}, "decision": "deny"})
@@ -198,4 +207,5 @@ class Source:
         models = {name: {"provider": "script", "file": f"{name}.jsonl"} for name in ("agents", "default")}
         users = {str(uid): who for uid, who in USERS.items() if who}
         with open(f"{directory}/host.json", "w", encoding="utf-8") as file:
-            json.dump({"models": models, "uids": users}, file)
+            server = ["python3", os.path.join(source_root, "tests/outside/server.py")]
+            json.dump({"models": models, "uids": users, "tools": {"test": {"command": server}}}, file)

@@ -17,10 +17,11 @@ REDUCERS = {"alpha": "test/Alpha@1", "alphabet": "test/Alphabet@1", "beta": "tes
             "total": "test/Total@1"}  # `total` has no keys
 BUILT_IN = {"sys." + name for name in (
     "principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation",
-    "memory_store", "memory_hit", "escrow", "turn", "turn_setup", "message", "tool_call", "intent",
-    "chat", "chat_message", "plan", "plan_source", "plan_step", "plan_edge", "plan_block", "plan_result",
-    "workflow", "agent")}
-CAPS = ["sys/query@1", "sys/blob@1", "sys/act@1", "sys/drive@1", "sys/llm@1", "sys/admin@1"]
+    "memory_store", "memory_hit", "escrow", "timer", "seen", "wait", "turn", "turn_setup", "message",
+    "tool_call", "intent", "chat", "chat_message", "plan", "plan_source", "plan_step", "plan_edge",
+    "plan_block", "plan_result", "workflow", "agent", "raw")}
+CAPS = ["sys/query@1", "sys/blob@1", "sys/act@1", "sys/drive@1", "sys/llm@1", "sys/timer@1", "sys/tool@1",
+        "sys/admin@1"]
 
 
 def canonical(document):

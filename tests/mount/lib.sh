@@ -4,13 +4,16 @@
 # are removed however the test ends, and a watchdog. Prints `ok - …` for each check; the first check
 # that fails ends the test with status 1.
 #
-# The caller may set `seconds` (of the watchdog, 100) before it sources this file. SLOWDOWN in the
-# environment says how many times slower the program is than in a release build.
+# Before it sources this file, the caller may set `seconds` (of the watchdog, 100), and `needs_root`: then
+# an ordinary user's test is repeated by sudo. SLOWDOWN in the environment says how many times slower the
+# program is than in a release build.
 set -euo pipefail
 
 : "${WORLDFS:?the program under test}" "${SOURCE_ROOT:?the project directory}"
 : "${SLOWDOWN:=1}"
 [ -e /dev/fuse ] || { echo "# skipped: no /dev/fuse"; exit 77; }
+# shellcheck source=tests/as-root.sh
+if [ -n "${needs_root-}" ]; then . "$SOURCE_ROOT/tests/as-root.sh"; fi
 if [ -z "${WATCHDOG-}" ]; then
 	WATCHDOG=1 exec timeout -k 10 "$((${seconds:-100} * SLOWDOWN))" "$0" "$@"
 fi
@@ -120,6 +123,17 @@ trust_world() {
 # mount_world [OPTION…]
 mount_world() {
 	"$WORLDFS" -w "$world" mount "$tree" "$@" >"$scratch/mount" || fail "mount refused: status $?"
+}
+
+# kill_owner: kills the owner process of a mount, and waits until the processes beside it have ended:
+# until then they may take a new mount, to which Linux gives the number of the old one, for that.
+kill_owner() {
+	kill -9 "$(owner_pid)"
+	wait_for "the process is killed" nobody_owns
+	wait_for "and those beside it have ended" no_keeper
+}
+no_keeper() {
+	! pgrep -f -- "-w $world mount" >/dev/null
 }
 
 umount_world() {

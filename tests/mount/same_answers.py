@@ -286,8 +286,9 @@ def privacy(setting):
     """Bob reads the operator's turn and plan, in which the operator got answers that bob may not read."""
     point = setting.points["bob"]
     turn, plan = setting.turns["operator"], setting.plans["operator"]
-    paths = [*glob.glob(f"{point}/turns/{turn}/*"), f"{point}/plans/{plan}.json", *glob.glob(f"{point}/plans/{plan}/steps/*"),
-             f"{point}/journal/log.jsonl"]
+    paths = [*glob.glob(f"{point}/turns/{turn}/*.*"), *glob.glob(f"{point}/turns/{turn}/raw/*"),
+             f"{point}/turns/{turn}/status", f"{point}/plans/{plan}.json",
+             *glob.glob(f"{point}/plans/{plan}/steps/*"), f"{point}/journal/log.jsonl"]
     if len(paths) < 100:
         failures.append(f"bob sees only {paths} of the operator's turn and plan")
     for path in paths:

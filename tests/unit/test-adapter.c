@@ -3,6 +3,8 @@
  * of our research on model servers.) */
 #include "tests/fixture/adapter.h"
 
+#include "kernel/base/host-form.h"
+
 #define ENTRY "{'provider':'openai','base_url':'http://x/v1','model':'m'}"
 #define NAMED(name) "{'tool_choice':{'type':'function','function':{'name':'" name "'}}}"
 
@@ -169,4 +171,25 @@ TEST(tools_need_names_of_their_own_that_servers_take)
 		"agent 'clerk': the name of a tool: expected 1 to 64 of a-z A-Z 0-9 _ -, got "
 		"'fs.read'");
 	assert_int_equal(check_tools("[{}]", &error), -EINVAL);
+}
+
+/* The form of host.json knows no adapter, and each adapter one word of the form. */
+TEST(every_profile_has_an_adapter)
+{
+	const struct wfs_field *field = wfs_host_model_form.fields;
+	size_t count = 0;
+
+	while (strcmp(field->name, "profile") != 0)
+		field++;
+	for (const char *word = field->form->words; *word; count++) {
+		const int size = (int)strcspn(word, " ");
+		WFS_AUTO_JSON json_t *entry =
+			json_pack("{s:s, s:s#}", "provider", "openai", "profile", word, size);
+		const struct wfs_adapter *adapter = NULL;
+
+		assert_int_equal(wfs_adapter_get(entry, &adapter, NULL), 0);
+		assert_int_equal(strncmp(adapter->name, word, (size_t)size), 0);
+		word += size + strspn(word + size, " ");
+	}
+	assert_int_equal(count, 4);
 }

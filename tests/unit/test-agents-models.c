@@ -3,6 +3,9 @@
 #include "tests/fixture/file.h"
 #include "tests/fixture/json.h"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #include "agents/host/models.h"
 
 static char directory[64];
@@ -55,7 +58,7 @@ static void expect_refused(const char *entry, const char *message)
 	wfs_buffer_printf(&host, "{'models':{'m':%s}}", entry);
 	assert_int_equal(find(wfs_buffer_text(&host), "m", &found, &error), -EINVAL);
 	assert_null(found);
-	assert_non_null(strstr(error.message, "host.json: /models/m: "));
+	assert_non_null(strstr(error.message, "host.json: /models/"));
 	if (!strstr(error.message, message))
 		fail_msg("%s", error.message);
 }
@@ -77,7 +80,9 @@ MODELS(an_unknown_model_is_told_which_there_are)
 	struct wfs_error error = {0};
 	json_t *entry = NULL;
 
-	assert_int_equal(find("{'models':{'a':{},'b':{}}}", "default", &entry, &error), -ENOENT);
+	assert_int_equal(
+		find("{'models':{'a':{" OPENAI "},'b':{" OPENAI "}}}", "default", &entry, &error),
+		-ENOENT);
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
 	assert_non_null(strstr(error.message, "'default' (there are: a b)"));
 	assert_int_equal(find("{}", "default", &entry, &error), -ENOENT);
@@ -105,23 +110,88 @@ MODELS(a_host_json_that_is_none_is_refused)
 
 MODELS(wrong_entries_are_refused)
 {
-	expect_refused("5", "expected an object");
-	expect_refused("{}", "provider");
-	expect_refused("{'provider':5}", "provider");
-	expect_refused("{'provider':'other'}",
-		"'provider': expected \"openai\" or \"script\", got 'other'");
+	expect_refused("5", "/models/m: expected an object");
+	expect_refused("{'provider':'other'}", "/provider: expected one of: openai script");
 	expect_refused("{'provider':'openai'}", "base_url");
-	expect_refused("{'provider':'script'}", "file");
-	expect_refused("{" OPENAI ",'api_key':'k'}", "api_key");
-	expect_refused("{" OPENAI ",'api_key_env':5}", "api_key_env");
-	expect_refused("{" OPENAI ",'model':['gpt']}", "model");
-	expect_refused("{" OPENAI ",'stream':'yes'}", "'stream': expected true or false");
-	expect_refused("{" OPENAI ",'connect_timeout_ms':0}", "connect_timeout_ms");
-	expect_refused("{" OPENAI ",'dimensions':0}",
-		"'dimensions': expected an integer from 1 to 4096, got 0");
-	expect_refused("{" OPENAI ",'dimensions':4097}", "dimensions");
-	expect_refused("{" OPENAI ",'dimensions':'768'}", "dimensions");
-	expect_refused("{" OPENAI ",'first_byte_timeout_ms':'1'}", "first_byte_timeout_ms");
-	expect_refused("{" OPENAI ",'idle_timeout_ms':-1}", "idle_timeout_ms");
-	expect_refused("{" OPENAI ",'total_timeout_ms':1.5}", "total_timeout_ms");
+	expect_refused("{" OPENAI ",'stream':'yes'}", "/stream: expected true or false");
+}
+
+/* --- servers of tools --- */
+
+static int find_servers(const char *host, bool trusted, json_t **ret_tools, struct wfs_error *error)
+{
+	WFS_AUTO_FREE char *text = json_text(host);
+
+	put_file(directory, "host.json", text);
+	put_file(directory, "data.mdb", "");
+	if (trusted)
+		assert_int_equal(trust_host(directory, "1"), 0);
+	return wfs_models_servers(directory, ret_tools, error);
+}
+
+MODELS(servers_of_a_trusted_file_are_found)
+{
+	json_t *tools = NULL;
+
+	assert_int_equal(find_servers("{'tools':{'s':{'command':['ls']}}}", true, &tools, NULL), 0);
+	assert_json_is(tools, "{'s':{'command':['ls']}}");
+}
+
+MODELS(a_file_without_servers_has_none)
+{
+	json_t *tools = NULL;
+
+	assert_int_equal(find_servers("{}", true, &tools, NULL), 0);
+	assert_null(tools);
+}
+
+MODELS(servers_of_a_file_that_is_not_trusted_are_refused)
+{
+	struct wfs_error error = {0};
+	json_t *tools = NULL;
+
+	assert_int_equal(
+		find_servers("{'tools':{'s':{'command':['evil']}}}", false, &tools, &error),
+		-EACCES);
+	assert_int_equal(error.code, WFS_E_NOT_AUTHORIZED);
+	assert_null(tools);
+}
+
+MODELS(servers_that_are_not_valid_are_refused)
+{
+	struct wfs_error error = {0};
+	json_t *tools = NULL;
+
+	assert_int_equal(find_servers("{'tools':{'s':{}}}", true, &tools, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "host.json: /tools/s"));
+}
+
+/* In a process of its own, because it stays guarded. Return: is it? */
+static bool is_guarded(const char *host)
+{
+	WFS_AUTO_FREE char *text = json_text(host);
+	int status = 0;
+
+	put_file(directory, "host.json", text);
+	put_file(directory, "data.mdb", "");
+	assert_int_equal(trust_host(directory, "1"), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		wfs_models_guard_keys(directory);
+		_exit(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status) == 0;
+}
+
+MODELS(a_header_for_a_server_is_guarded_as_a_key_is)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	setenv("MODELS_TOKEN", "a token", 1);
+
+	assert_true(is_guarded(
+		"{'tools':{'s':{'url':'http://x','headers_env':{'A':'MODELS_TOKEN'}}}}"));
+	assert_false(is_guarded(
+		"{'tools':{'s':{'url':'http://x','headers_env':{'A':'MODELS_MISSING'}}}}"));
+	assert_false(is_guarded("{'tools':{'s':{'url':'http://x'}}}"));
 }

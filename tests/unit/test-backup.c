@@ -6,6 +6,7 @@
 
 #include "kernel/check/replay.h"
 #include "kernel/copy/backup.h"
+#include "kernel/copy/gc.h"
 #include "kernel/read/snapshot.h"
 
 enum { LARGE = 200000 }; /* bytes: a blob file */
@@ -124,6 +125,35 @@ IN_WORLD(backup_goes_on_as_a_world)
 
 	assert_state(fixture, "cell", "a", "{'n':7}");
 	assert_state_at(fixture, 4, "cell", "a", "{'n':1}");
+	assert_good(fixture);
+}
+
+static void cut_journal(struct world_fixture *fixture)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 2, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	assert_true(gc.done);
+	assert_true(gc.figures.record_count > 0);
+}
+
+IN_WORLD(backup_of_a_world_whose_journal_was_cut_is_the_same_world)
+{
+	struct backup_result result = {0};
+
+	live(fixture);
+	cut_journal(fixture);
+	tell(fixture, "{'key':'later','op':'set','n':1}");
+	const struct wfs_hash hash = snapshot_of(fixture);
+	assert_int_equal(back_up(fixture, &result), 0);
+	open_copy(fixture, &result);
+
+	const struct wfs_hash copied = snapshot_of(fixture);
+	assert_true(wfs_hash_equal(&copied, &hash));
+	assert_good(fixture);
+	tell(fixture, "{'key':'later','op':'set','n':2}");
+	cut_journal(fixture);
 	assert_good(fixture);
 }
 

@@ -20,6 +20,8 @@ static const struct {
 		"{'entropy':'YQ==','manifest_hash':'" HASH "','name':'n','world_id':'w'}"},
 	{WFS_RECORD_BASELINE, "{'from_height':7,'from_world_id':'w','snapshot_hash':'" HASH "'}",
 		"{'from_height':null,'from_world_id':null,'snapshot_hash':'" HASH "'}"},
+	{WFS_RECORD_EPOCH, "{'fold_from':1,'fold_to':2,'snapshot_hash':'" HASH "'}",
+		"{'fold_from':0,'fold_to':0,'snapshot_hash':'" HASH "'}"},
 	{WFS_RECORD_MANIFEST,
 		"{'base_manifest_hash':'" HASH "','grant':'g','manifest_hash':'" HASH
 		"','reason':'because'}",

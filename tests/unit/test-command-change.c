@@ -2,6 +2,8 @@
 /* Commands that change a world, copy it and check it. */
 #include "tests/fixture/command.h"
 
+#include "kernel/manifest/manifest.h"
+
 IN_FILLED_WORLD(blob_that_was_put_comes_back)
 {
 	char path[120];
@@ -146,12 +148,28 @@ IN_FILLED_WORLD(gc_refuses_what_it_does_not_understand)
 	AUTO_PRINTED struct printed both =
 		RUN_IN(fixture, "gc", "--since", "1", "--keep-heights", "1");
 	AUTO_PRINTED struct printed word = RUN_IN(fixture, "gc", "--since", "now");
-	AUTO_PRINTED struct printed journal = RUN_IN(fixture, "gc", "--since", "4", "--journal");
 
 	assert_misuse(&neither, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
 	assert_misuse(&both, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
 	assert_misuse(&word, "--since: expected a number", "Try 'worldfs gc --help'.");
-	assert_failed(&journal, "not_enabled: --journal");
+}
+
+IN_FILLED_WORLD(gc_drops_records_and_the_journal_begins_with_a_baseline)
+{
+	AUTO_PRINTED struct printed gc = RUN_IN(fixture, "gc", "--since", "4", "--journal");
+	AUTO_PRINTED struct printed journal = RUN_IN(fixture, "journal", "--limit", "1");
+	AUTO_PRINTED struct printed old = RUN_IN(fixture, "journal", "--from", "1");
+	AUTO_PRINTED struct printed verify = RUN_IN(fixture, "verify");
+	AUTO_PRINTED struct printed replay = RUN_IN(fixture, "replay");
+
+	assert_int_equal(gc.status, 0);
+	assert_non_null(strstr(gc.err, "3 records with "));
+	assert_int_equal(journal.status, 0);
+	assert_non_null(strstr(journal.out, "\"kind\":\"baseline\""));
+	assert_non_null(strstr(journal.out, "\"seq\":3,"));
+	assert_failed(&old, "record 1 was dropped, the first that is kept is 3");
+	assert_int_equal(verify.status, 0);
+	assert_int_equal(replay.status, 0);
 }
 
 IN_FILLED_WORLD(verify_and_replay_of_a_good_world_find_nothing)
@@ -194,4 +212,58 @@ IN_FILLED_WORLD(an_auction_is_ended_by_administrators)
 	assert_says(added.err, "added alice");
 	assert_int_equal(grant.status, WFS_EXIT_DONE);
 	assert_failed(&refused, "worldfs: not_authorized: ");
+}
+
+/* --- calls of outside tools --- */
+
+static json_t *answer_to(struct world_fixture *fixture, struct wfs_request *request)
+{
+	request->principal = WFS_PRINCIPAL_OPERATOR;
+	if (wfs_world_call(fixture->world, request))
+		fail_msg("%s", request->error.message);
+	return request->answer;
+}
+
+/* Leaves a call in the world whose answer is lost. @ret_id: id of its intent; caller frees */
+static void lose_call(struct world_fixture *fixture, char **ret_id)
+{
+	WFS_AUTO_JSON json_t *action = json_of(
+		"{'action_type':'tool','arguments':{},'hash':'sha256:"
+		"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff','idempotent':"
+		"false,'name':'git.push'}");
+	struct wfs_request call = {.kind = WFS_REQUEST_ACTION, .action.document = action};
+
+	assert_int_equal(world_fixture_open(fixture), 0);
+	WFS_AUTO_JSON json_t *answer = answer_to(fixture, &call);
+	*ret_id = strdup(wfs_json_text(answer, "intent_id"));
+	WFS_AUTO_JSON json_t *receipt = json_pack("{s:s, s:s, s:{s:s, s:s}, s:s}", "adapter_id",
+		"test", "intent_id", *ret_id, "payload", "code", "unknown", "message", "lost",
+		"status", "unknown");
+	struct wfs_request lost = {.kind = WFS_REQUEST_RECEIPT, .receipt.document = receipt};
+	json_decref(answer_to(fixture, &lost));
+	world_fixture_close(fixture);
+}
+
+IN_FILLED_WORLD(a_lost_call_is_listed_until_it_is_resolved)
+{
+	WFS_AUTO_FREE char *id = NULL;
+
+	lose_call(fixture, &id);
+	AUTO_PRINTED struct printed alone = RUN_IN(fixture, "intents");
+	AUTO_PRINTED struct printed unknown = RUN_IN(fixture, "intents", "ls", "unknown");
+	AUTO_PRINTED struct printed asked = RUN_IN(fixture, "intents", "ls", "asked");
+	AUTO_PRINTED struct printed maybe = RUN_IN(fixture, "intents", "resolve", id, "maybe");
+	AUTO_PRINTED struct printed done =
+		RUN_IN(fixture, "intents", "resolve", id, "done", "{\"n\":1}");
+	AUTO_PRINTED struct printed again = RUN_IN(fixture, "intents", "resolve", id, "not-done");
+	AUTO_PRINTED struct printed after = RUN_IN(fixture, "intents");
+
+	assert_says(alone.out, id);
+	assert_says(alone.out, "git.push");
+	assert_says(unknown.out, id);
+	assert_prints(&asked, "");
+	assert_misuse(&maybe, "maybe", "--help");
+	assert_int_equal(done.status, WFS_EXIT_DONE);
+	assert_failed(&again, "worldfs: conflict: ");
+	assert_prints(&after, "");
 }

@@ -31,8 +31,7 @@ IN_FILLED_WORLD(state_of_what_is_not_there_fails)
 	assert_failed(&key, "reducer 'cell' does not have the key 'x'");
 	assert_string_equal(key.out, "");
 	assert_failed(&reducer,
-		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep" BUILTIN_WORDS
-		")");
+		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep sys.*)");
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 
@@ -194,7 +193,8 @@ static const char *first_cells(const char *reducer)
 		{"sys.principal", "  operator\n"},
 		{"sys.grant",
 			"  operator.act.1\n  operator.admin.1\n  operator.blob.1\n"
-			"  operator.drive.1\n  operator.llm.1\n  operator.query.1\n"},
+			"  operator.drive.1\n  operator.llm.1\n  operator.query.1\n"
+			"  operator.timer.1\n  operator.tool.1\n"},
 		{"sys.ledger", "  operator\n"},
 	};
 

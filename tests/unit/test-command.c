@@ -94,7 +94,17 @@ TEST(version_is_printed)
 {
 	AUTO_PRINTED struct printed printed = RUN("--version");
 
-	assert_prints(&printed, "worldfs " WFS_VERSION "\n");
+	assert_prints(&printed,
+		"worldfs " WFS_VERSION "\nstore format 8 (opens 7 to 8), fold version 2\n");
+}
+
+TEST(version_is_printed_as_json)
+{
+	AUTO_PRINTED struct printed printed = RUN("--version", "--json");
+
+	assert_prints(&printed,
+		"{\"data\":{\"fold_version\":2,\"opens\":[7,8],\"store_format\":8,"
+		"\"version\":\"" WFS_VERSION "\"}}\n");
 }
 
 /* --- misuse --- */

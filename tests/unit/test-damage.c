@@ -631,7 +631,7 @@ IN_WORLD(a_damaged_record_in_the_middle_hides_no_other)
 
 	live(fixture);
 	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &log), 0);
 	assert_int_equal(wfs_journal_get(view.txn, 7, &offset, &line), 0);
 	next = offset + line.size;
 	wfs_view_close(&view);
@@ -639,10 +639,10 @@ IN_WORLD(a_damaged_record_in_the_middle_hides_no_other)
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
 
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &part), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &part), 0);
 	assert_int_equal(part.size, offset);
-	assert_int_equal(wfs_view_journal_read(&view, offset, 1 << 20, &part), -EIO);
-	assert_int_equal(wfs_view_journal_read(&view, next, 1 << 20, &part), 0);
+	assert_int_equal(read_log(&view, offset, 1 << 20, &part), -EIO);
+	assert_int_equal(read_log(&view, next, 1 << 20, &part), 0);
 	assert_int_equal(part.size, offset + log.size - next);
 	assert_memory_equal(part.data + offset, log.data + next, log.size - next);
 }

@@ -3,6 +3,7 @@
 #include "tests/fixture/asking.h"
 
 #include "kernel/base/encode.h"
+#include "kernel/check/replay.h"
 
 /* The answers that the cell @key got; release with json_decref. */
 static json_t *answers_of(struct world_fixture *fixture, const char *key)
@@ -420,4 +421,71 @@ TEST(identical_effects_have_ids_of_their_own)
 
 	assert_false(wfs_hash_equal(&first, &second));
 	assert_false(wfs_hash_equal(&first, &later));
+}
+
+/* --- timers --- */
+
+static void assert_replays(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
+#define TIMER(members)                                                                         \
+	"[{'effect':'timer.schedule','params':{" members                                       \
+	",'action':{'action_type':'event','schema':'test/Ask@1','value':{'key':'b','effects':" \
+	"[]}}}}]"
+
+ASKING(a_reducer_makes_a_timer_of_the_principal)
+{
+	struct asking_judge judge = asking_judge();
+
+	wfs_world_judge(fixture->world, &judge.judge);
+	assert_int_equal(ask_for(fixture, "a", TIMER("'id':'later','after_ms':500"), ""), 0);
+	WFS_AUTO_FREE char *timer = state_at(fixture, WFS_HEIGHT_HEAD, "sys.timer", "tester/later");
+	assert_non_null(timer);
+	WFS_AUTO_JSON json_t *answers = answers_of(fixture, "a");
+	assert_answer(answers, 0, "ok", NULL);
+	assert_text(json_object_get(json_array_get(answers, 0), "payload"), "id", "later");
+	assert_kinds(fixture, ASKING_HEIGHT, "event intent receipt");
+	wfs_world_judge(fixture->world, NULL);
+	assert_replays(fixture);
+}
+
+ASKING(a_timer_that_a_reducer_does_not_name_gets_a_name)
+{
+	struct asking_judge judge = asking_judge();
+
+	wfs_world_judge(fixture->world, &judge.judge);
+	assert_int_equal(ask_for(fixture, "a", TIMER("'every_ms':100"), ""), 0);
+	WFS_AUTO_JSON json_t *answers = answers_of(fixture, "a");
+	const char *const id = json_string_value(
+		json_object_get(json_object_get(json_array_get(answers, 0), "payload"), "id"));
+	char key[64];
+	snprintf(key, sizeof(key), "tester/%s", id);
+	WFS_AUTO_FREE char *timer = state_at(fixture, WFS_HEIGHT_HEAD, "sys.timer", key);
+	assert_non_null(timer);
+	wfs_world_judge(fixture->world, NULL);
+	assert_replays(fixture);
+}
+
+ASKING(a_reducer_is_told_why_it_gets_no_timer)
+{
+	struct asking_judge judge = asking_judge();
+
+	wfs_world_judge(fixture->world, &judge.judge);
+	assert_int_equal(ask_for(fixture, "a", TIMER("'every_ms':1"), ""), 0);
+	assert_int_equal(ask_for(fixture, "b",
+				 "[{'effect':'timer.schedule','params':{'after_ms':1,'action':{"
+				 "'action_type':'noop'}}}]",
+				 ""),
+		0);
+	WFS_AUTO_JSON json_t *short_period = answers_of(fixture, "a");
+	WFS_AUTO_JSON json_t *no_event = answers_of(fixture, "b");
+	assert_answer(short_period, 0, "error", "invalid_argument");
+	assert_answer(no_event, 0, "error", "invalid_argument");
+	wfs_world_judge(fixture->world, NULL);
+	assert_replays(fixture);
 }

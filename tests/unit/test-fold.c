@@ -11,7 +11,7 @@
 
 enum {
 	GENESIS_HEIGHT = 2,
-	GENESIS_VID = 10, /* the operator and its six grants, the manifest, the snapshot */
+	GENESIS_VID = 12, /* the operator and its eight grants, the manifest, the snapshot */
 };
 
 /* A fold in a write transaction on a closed world's store. */
@@ -71,8 +71,9 @@ static int run(struct folding *folding, const char *schema, const char *value)
 	json_decref(folding->value);
 	folding->value = NULL;
 	assert_int_equal(wfs_json_parse(text, strlen(text), &folding->value, NULL), 0);
-	wfs_body_write_event(
-		&body, &(const struct wfs_body_event){.schema = schema, .value = folding->value});
+	wfs_body_write_event(&body,
+		&(const struct wfs_body_event){
+			.due_ns = -1, .schema = schema, .value = folding->value});
 	const struct wfs_fold_input input = {
 		.kind = WFS_RECORD_EVENT,
 		.schema = schema,
@@ -117,8 +118,9 @@ FOLDING(a_run_writes_nothing_before_it_is_applied)
 	uint64_t cell_id;
 	uint64_t height;
 
-	wfs_body_write_event(
-		&body, &(const struct wfs_body_event){.schema = "test/Do@1", .value = value});
+	wfs_body_write_event(&body,
+		&(const struct wfs_body_event){
+			.due_ns = -1, .schema = "test/Do@1", .value = value});
 	const struct wfs_fold_input input = {.kind = WFS_RECORD_EVENT,
 		.schema = "test/Do@1",
 		.value = value,

@@ -245,6 +245,64 @@ TEST(optional_nulls_are_dropped)
 	assert_json(json_incref(object), "{'value':null,'word':null,'x':null}");
 }
 
+TEST(a_nullable_member_may_be_null_whatever_its_kind)
+{
+	static const struct wfs_field any[] = {{"any", &wfs_form_value, WFS_NULLABLE}, {NULL}};
+	static const struct wfs_form nullable = {.kind = WFS_FORM_RECORD, .fields = any};
+	WFS_AUTO_JSON json_t *object = parse("{'any':null}");
+
+	assert_int_equal(wfs_form_check(&nullable, object, NULL), 0);
+	wfs_form_drop_nulls(&nullable, object);
+	assert_json(json_incref(object), "{}");
+}
+
+static const struct wfs_form word_of_two = {.kind = WFS_FORM_TEXT, .words = "one fifty-one"};
+
+TEST(a_text_may_be_one_of_some_words)
+{
+	assert_true(wfs_form_has_word(&word_of_two, "one"));
+	assert_true(wfs_form_has_word(&word_of_two, "fifty-one"));
+	assert_false(wfs_form_has_word(&word_of_two, ""));
+	assert_false(wfs_form_has_word(&word_of_two, "fifty"));
+	assert_false(wfs_form_has_word(&word_of_two, "one fifty-one"));
+	assert_true(wfs_form_has_word(&wfs_form_text, "any"));
+}
+
+TEST(another_word_is_refused)
+{
+	static const struct wfs_field only[] = {{"w", &word_of_two}, {NULL}};
+	const struct wfs_form words = {.kind = WFS_FORM_RECORD, .fields = only};
+	WFS_AUTO_JSON json_t *object = parse("{'w':'two'}");
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_form_read(&words, "it", object, NULL, &error), -EINVAL);
+	assert_string_equal(error.message, "'w': expected one of: one fifty-one, got 'two'");
+	assert_int_equal(wfs_form_check(&words, object, &error), -EINVAL);
+	assert_string_equal(
+		error.message, "/w: expected one of: one fifty-one, got string \"two\"");
+}
+
+TEST(all_members_of_an_object_may_have_one_form)
+{
+	const struct wfs_form counts = {.kind = WFS_FORM_OBJECT, .of = &wfs_form_nat};
+	WFS_AUTO_JSON json_t *good = parse("{'a':0,'b':1}");
+	WFS_AUTO_JSON json_t *bad = parse("{'a':0,'b':-1}");
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_form_check(&counts, good, NULL), 0);
+	assert_int_equal(wfs_form_check(&counts, bad, &error), -EINVAL);
+	assert_string_equal(error.message, "/b: expected an integer from 0, got integer -1");
+}
+
+TEST(a_check_of_the_whole_asks_the_form_too)
+{
+	WFS_AUTO_JSON json_t *object = parse("{'word':'w','fast':true,'last':true}");
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_form_check(&form, object, &error), -ESTALE);
+	assert_string_equal(error.message, "/: fast or last, not both");
+}
+
 TEST(usage_names_the_fields)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer usage = {0};

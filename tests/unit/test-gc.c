@@ -479,3 +479,280 @@ IN_WORLD(verify_misses_what_younger_heights_show)
 	assert_finds(fixture, "lacks a version that the first height shows");
 	assert_finds(fixture, "`changes` is not the hash of the record's changes");
 }
+
+/* --- cutting the journal --- */
+
+static struct wfs_gc cut_since(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	assert_int_equal(wfs_gc_begin(fixture->world, false, height, &gc, &fixture->error), 0);
+	assert_int_equal(collect(fixture, &gc), 0);
+	return gc;
+}
+
+static struct wfs_journal_cut cut_of(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_journal_cut cut;
+
+	assert_int_equal(wfs_journal_cut_get(view.txn, &cut), 0);
+	return cut;
+}
+
+IN_WORLD(a_cut_journal_begins_with_a_baseline)
+{
+	struct wfs_bytes line;
+
+	live(fixture);
+	const struct wfs_hash before = snapshot_at(fixture, 20);
+	struct wfs_gc gc = cut_since(fixture, 20);
+
+	assert_int_equal(gc.first_height, 20);
+	assert_int_equal(cut_of(fixture).first_seq, 19);
+	assert_int_equal(gc.figures.record_count, 19);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	for (uint64_t seq = 0; seq < 19; seq++)
+		assert_int_equal(wfs_view_record(&view, seq, &line), -ENOENT);
+	WFS_AUTO_RECORD struct wfs_record_parsed first = record_at(fixture, 19);
+	WFS_AUTO_RECORD struct wfs_record_parsed next = record_at(fixture, 20);
+	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, view.height - 1);
+	assert_int_equal(first.record.kind, WFS_RECORD_BASELINE);
+	assert_true(wfs_hash_equal(&first.body.baseline.next_prev, &next.record.prev));
+	assert_true(wfs_hash_equal(&first.body.baseline.snapshot_hash, &before));
+	assert_int_equal(last.record.kind, WFS_RECORD_SNAPSHOT);
+	assert_int_equal(last.body.snapshot.height, 20);
+	assert_true(wfs_hash_equal(&last.body.snapshot.snapshot_hash, &before));
+	assert_good(fixture);
+}
+
+IN_WORLD(a_journal_can_be_cut_at_each_height_in_turn)
+{
+	struct wfs_hash hashes[64];
+
+	live(fixture);
+	const uint64_t head = height_of(fixture);
+	for (uint64_t height = 1; height <= head; height++)
+		hashes[height] = snapshot_at(fixture, height);
+	for (uint64_t first = 1; first <= head; first++) {
+		const struct wfs_gc gc = cut_since(fixture, first);
+
+		assert_int_equal(gc.first_height, first);
+		for (uint64_t height = first; height <= head; height++) {
+			const struct wfs_hash hash = snapshot_at(fixture, height);
+
+			assert_true(wfs_hash_equal(&hash, &hashes[height]));
+		}
+		assert_good(fixture);
+		assert_int_equal(world_fixture_open(fixture), 0);
+	}
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_good(fixture);
+}
+
+IN_WORLD(heights_after_a_cut_can_be_dropped_without_their_records)
+{
+	live(fixture);
+	cut_since(fixture, 12);
+	since(fixture, 25);
+	assert_good(fixture);
+	assert_int_equal(cut_of(fixture).first_seq, 11);
+	tell(fixture, "{'key':'k0','op':'delete'}");
+	tell(fixture, "{'key':'k1','op':'delete'}");
+	tell(fixture, "{'key':'z','op':'set','n':1}");
+	since(fixture, height_of(fixture));
+	assert_good(fixture);
+	tell(fixture, "{'key':'k0','op':'set','n':1}");
+	cut_since(fixture, height_of(fixture));
+	assert_good(fixture);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_good(fixture);
+}
+
+/* A reader of the log from before a cut. */
+IN_WORLD(an_old_log_has_the_bytes_that_it_had_or_none)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
+	struct wfs_view_log old;
+	struct wfs_view_log now;
+
+	live(fixture);
+	{
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+		assert_int_equal(read_log(&view, 0, SIZE_MAX, &whole), 0);
+	}
+	cut_since(fixture, 10);
+	cut_since(fixture, 30);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_log(&view, 0, &old), 0);
+	assert_int_equal(wfs_view_log(&view, WFS_LOG_NOW, &now), 0);
+	assert_int_equal(old.begin, 0);
+	assert_int_equal(now.cut, 2);
+	assert_int_equal(wfs_view_log(&view, 3, &old), -ENOENT);
+	size_t kept = 0;
+	for (int line = 0; line < 30; line++)
+		kept = (size_t)((char *)memchr(whole.data + kept, '\n', whole.size - kept) -
+			       whole.data) +
+			1;
+
+	for (size_t offset = 0; offset < whole.size; offset += 7) {
+		WFS_AUTO_BUFFER struct wfs_buffer part = {0};
+		const int r = wfs_view_log_read(&view, &old, offset, 500, &part);
+
+		assert_int_equal(r, offset + WFS_JOURNAL_TAIL_MAX < kept ? -ENOENT : 0);
+		const size_t left = whole.size - offset;
+		if (!r)
+			assert_memory_equal(
+				part.data, whole.data + offset, left < 500 ? left : 500);
+	}
+}
+
+IN_WORLD(another_state_at_the_cut_is_found)
+{
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	cut_since(fixture, height_of(fixture));
+	const struct wfs_version version = version_of(fixture, "a");
+	tell(fixture, "{'key':'b','op':'add','n':1}");
+	tamper_version(fixture, version.vid, "{\"n\":1}\n", "{\"n\":2}\n");
+
+	assert_finds(fixture, "`changes` is not the hash of the cells of its height");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, NULL), 0);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"`changes` is not the hash of the cells of its height"));
+}
+
+IN_WORLD(a_cut_that_drops_one_record_is_not_made)
+{
+	live(fixture);
+	for (int i = 0; i < 3; i++) {
+		struct wfs_gc gc = {.journal = true};
+
+		assert_int_equal(wfs_gc_begin(fixture->world, true, 5, &gc, &fixture->error), 0);
+		assert_int_equal(collect(fixture, &gc), 0);
+	}
+	assert_int_equal(cut_of(fixture).count, 1);
+	const uint64_t head = height_of(fixture);
+	assert_int_equal(cut_since(fixture, head).first_height, head);
+	assert_int_equal(cut_of(fixture).count, 2);
+	assert_int_equal(height_of(fixture), head + 1);
+	cut_since(fixture, head + 1);
+	assert_int_equal(cut_of(fixture).count, 2);
+	assert_int_equal(height_of(fixture), head + 1);
+
+	assert_good(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	cut_since(fixture, head + 2);
+	assert_int_equal(cut_of(fixture).first_seq, head + 1);
+	assert_good(fixture);
+}
+
+/* One collection goes on after another one has dropped the height at which it was to cut. */
+IN_WORLD(a_collection_that_another_one_has_overtaken_ends_without_a_cut)
+{
+	struct wfs_gc slow = {.journal = true};
+
+	live(fixture);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, 10, &slow, &fixture->error), 0);
+	since(fixture, 20);
+	assert_int_equal(collect(fixture, &slow), 0);
+
+	assert_int_equal(cut_of(fixture).count, 0);
+	assert_good(fixture);
+	assert_int_equal(cut_since(fixture, 10).first_height, 20);
+	assert_int_equal(cut_of(fixture).first_seq, 19);
+	assert_good(fixture);
+}
+
+/* --- looking at a world while its journal is cut --- */
+
+/* A look at the world that has its journal cut, at its call number `cut_at`. */
+struct looking {
+	struct world_fixture *fixture;
+	uint64_t height; /* of the cut */
+	int calls;
+	int cut_at;
+};
+
+static bool cut_meanwhile(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct looking *const looking = context;
+
+	(void)what;
+	(void)done;
+	(void)total;
+	if (looking->calls++ == looking->cut_at)
+		cut_since(looking->fixture, looking->height);
+	return true;
+}
+
+typedef int look_fn(struct wfs_world *world, struct wfs_problems *problems,
+	wfs_progress_fn *progress, void *context, struct wfs_error *error);
+
+/* Has @look look at the world with a cut at each of its calls in turn, until it makes fewer calls.
+ * The first cut is at @height, each other one two heights after the one before.
+ * Returns how often it asked to be tried again. */
+static int look_with_cuts(struct world_fixture *fixture, uint64_t height, look_fn *look)
+{
+	struct looking looking = {.fixture = fixture, .height = height};
+	int again = 0;
+
+	do {
+		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+		struct wfs_error error = {0};
+
+		looking.calls = 0;
+		const int r = look(fixture->world, &problems, cut_meanwhile, &looking, &error);
+		if (problems.count)
+			print_error("%s", wfs_buffer_text(&problems.lines));
+		assert_int_equal(problems.count, 0);
+		if (r)
+			assert_int_equal(error.code, WFS_E_HEIGHT_UNAVAILABLE);
+		again += r != 0;
+		looking.cut_at++;
+		looking.height += 2;
+		assert_true(looking.height < height_of(fixture));
+	} while (looking.calls >= looking.cut_at);
+	assert_good(fixture);
+	return again;
+}
+
+IN_WORLD(verify_takes_no_cut_for_a_fault)
+{
+	for (int i = 0; i < 3; i++)
+		live(fixture);
+
+	assert_int_equal(look_with_cuts(fixture, 3, wfs_verify), 0);
+}
+
+IN_WORLD(replay_takes_no_cut_for_a_fault)
+{
+	for (int i = 0; i < 2500; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+
+	assert_true(look_with_cuts(fixture, 2400, wfs_replay) > 0);
+}
+
+IN_WORLD(the_number_of_a_cell_that_was_dropped_is_not_given_again)
+{
+	uint64_t dropped;
+	uint64_t next;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	assert_true(cell_named(fixture, "b", &dropped));
+	tell(fixture, "{'key':'b','op':'delete'}");
+	tell(fixture, "{'key':'a','op':'add','n':1}");
+	cut_since(fixture, height_of(fixture));
+	assert_false(cell_named(fixture, "b", &next));
+	assert_good(fixture);
+	tell(fixture, "{'key':'c','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	assert_true(cell_named(fixture, "c", &next));
+	assert_true(next > dropped);
+
+	assert_good(fixture);
+	cut_since(fixture, height_of(fixture));
+	assert_good(fixture);
+}

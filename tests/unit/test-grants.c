@@ -157,7 +157,7 @@ IN_WORLD(genesis_gives_the_declared_principals_and_grants_their_cells)
 	assert_state_at(fixture, 1, "sys.grant", "operator.query.1",
 		"{'cap':'sys/query@1','granted_by':'kernel','name':'operator.query.1','params':{},"
 		"'to':'operator'}");
-	assert_int_equal(grant_count(fixture), 6);
+	assert_int_equal(grant_count(fixture), 8);
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
 }
 
@@ -248,7 +248,7 @@ WITH_TWO(grants_that_fail_are_recorded)
 		GRANT("'cap':'sys/blob@1','to':'bob','params':{},'from':'operator.act.1'"),
 		WFS_E_INVALID_ARGUMENT);
 	assert_fails(fixture, "{'action_type':'revoke','name':'none'}", WFS_E_NOT_FOUND);
-	assert_int_equal(grant_count(fixture), 6);
+	assert_int_equal(grant_count(fixture), 8);
 }
 
 WITH_TWO(malformed_actions_leave_no_record)
@@ -314,7 +314,7 @@ WITH_TWO(revoking_takes_back_all_that_was_passed_on)
 		0);
 	assert_done(fixture, "{'action_type':'revoke','name':'g1'}", "{'removed':4}");
 
-	assert_int_equal(grant_count(fixture), 7);
+	assert_int_equal(grant_count(fixture), 9);
 	assert_state(fixture, "sys.grant", "g1", NULL);
 	assert_state(fixture, "sys.grant", "g3", NULL);
 	assert_state(fixture, "sys.grant", "side", NULL);

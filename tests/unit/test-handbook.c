@@ -53,7 +53,7 @@ TEST(it_tells_of_every_action_and_its_members)
 		for (; member->name; member++)
 			assert_tells(&text, "\n  ", member->name, " (");
 	}
-	assert_int_equal(count, 12);
+	assert_int_equal(count, 14);
 	assert_tells(&text, "", "artifact_id (text; required)", "");
 	assert_tells(&text, "\n  ", "{\"action_type\":\"transfer\", \"to\":\"...\", \"amount\":1}",
 		"\n");

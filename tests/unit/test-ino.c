@@ -2,6 +2,7 @@
 /* Inode numbers: every node has one, one number is one node, and other numbers are refused. */
 #include "tests/fixture/test.h"
 
+#include "caps/session-tools.h"
 #include "fs/tree/ino.h"
 #include "kernel/manifest/entity-table.h"
 
@@ -16,6 +17,7 @@ static void assert_comes_back(const struct wfs_node *node)
 	assert_int_equal(found.entity, node->entity);
 	assert_int_equal(found.file, node->file);
 	assert_true(found.cell == node->cell);
+	assert_int_equal(found.cut, node->cut);
 	assert_true(found.number == node->number);
 }
 
@@ -43,7 +45,7 @@ TEST(directories_come_back)
 {
 	static const uint64_t views[] = {0, 1, 77, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
 
-	for (int kind = 0; kind < WFS_DIRECTORY_ENTITY; kind++)
+	for (int kind = 0; kind < WFS_DIRECTORY_SERVER; kind++)
 		for (size_t i = 0; i < 4; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_DIRECTORY,
@@ -55,6 +57,18 @@ TEST(directories_come_back)
 
 			assert_comes_back(&node);
 		}
+}
+
+TEST(servers_and_tools_come_back)
+{
+	static const uint64_t numbers[] = {1, 77, (UINT64_C(1) << WFS_LISTED_BITS) - 1};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++) {
+		assert_comes_back(&(struct wfs_node){.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_SERVER,
+			.cell = numbers[i]});
+		assert_comes_back(&(struct wfs_node){.kind = WFS_NODE_TOOL, .number = numbers[i]});
+	}
 }
 
 TEST(what_is_numbered_by_a_cell_comes_back)
@@ -92,8 +106,8 @@ TEST(files_that_are_made_come_back)
 {
 	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 54) - 1};
 
-	for (uint32_t file = 0; file < 64; file++)
-		for (size_t i = 0; i < 3; i++) {
+	for (uint32_t file = 0; file < WFS_FILE_GROWING_EVENTS; file++)
+		for (size_t i = 0; i < 3 && file != WFS_ENTITY_FILE_EVENTS; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_MADE, .file = file, .number = vids[i]};
 
@@ -119,6 +133,10 @@ TEST(what_has_no_room_does_not_fit)
 		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 54},
 		{.kind = WFS_NODE_MADE, .file = 64},
 		{.kind = WFS_NODE_LIVE, .number = UINT64_C(1) << 60},
+		{.kind = WFS_NODE_LOG, .number = UINT64_C(1) << WFS_VIEW_BITS},
+		{.kind = WFS_NODE_RECORD, .number = UINT64_C(1) << WFS_VIEW_BITS},
+		{.kind = WFS_NODE_LOG, .cut = 1 << WFS_CUT_BITS},
+		{.kind = WFS_NODE_MADE, .file = WFS_ENTITY_FILE_EVENTS, .cut = 1 << WFS_CUT_BITS},
 	};
 
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
@@ -129,16 +147,33 @@ TEST(what_has_no_room_does_not_fit)
 
 TEST(files_come_back)
 {
-	static const enum wfs_node_kind kinds[] = {WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_RECORD,
-		WFS_NODE_HEAD, WFS_NODE_LOG, WFS_NODE_LIVE};
+	static const enum wfs_node_kind kinds[] = {
+		WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_HEAD, WFS_NODE_LIVE};
 	static const uint64_t numbers[] = {0, 1, (UINT64_C(1) << 60) - 1};
 
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 4; i++)
 		for (size_t j = 0; j < 3; j++) {
 			const struct wfs_node node = {.kind = kinds[i], .number = numbers[j]};
 
 			assert_comes_back(&node);
 		}
+}
+
+TEST(files_of_a_cut_come_back)
+{
+	static const struct wfs_node kinds[] = {{.kind = WFS_NODE_RECORD}, {.kind = WFS_NODE_LOG},
+		{.kind = WFS_NODE_MADE, .file = WFS_ENTITY_FILE_EVENTS},
+		{.kind = WFS_NODE_MADE, .file = WFS_FILE_GROWING_EVENTS}};
+	static const uint64_t numbers[] = {0, 1, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
+	static const uint32_t cuts[] = {0, 1, (1 << WFS_CUT_BITS) - 1};
+
+	for (size_t i = 0; i < 36; i++) {
+		struct wfs_node node = kinds[i / 9];
+
+		node.number = numbers[i / 3 % 3];
+		node.cut = cuts[i % 3];
+		assert_comes_back(&node);
+	}
 }
 
 TEST(nodes_without_a_number_come_back)
@@ -159,7 +194,10 @@ TEST(numbers_of_no_node_are_refused)
 		0,
 		2,
 		UINT64_C(1) << 59,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(14) << 56,
+		/* A tool, and a server, without a number. */
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_SERVER << 56,
 		/* After the last kind of entity, and the last directory within one. */
 		(uint64_t)(WFS_NODE_TEXT + 1) << 60 | UINT64_C(7) << 57 | 7,
 		(uint64_t)(WFS_NODE_TEXT + 2) << 60 | UINT64_C(7) << 57 | 7,

@@ -157,7 +157,7 @@ TEST(built_in_definitions_are_those_that_worlds_have)
 	const struct wfs_hash hash = wfs_hash_of(all.data, all.size);
 	wfs_hash_hex(&hash, hex);
 	assert_string_equal(
-		hex, "dc07299922e358d7117ac1bc01f7054cfddba6d0639aac269af1b6dbf004d05a");
+		hex, "346a9c98b974c5c275f3851094a1df25e69c9a18840318ef3d60ebb71f02d37b");
 }
 
 TEST(built_in_definitions_stand_once)
@@ -334,7 +334,7 @@ TEST(rules_that_never_match_are_refused)
  * them. */
 TEST(rules_about_what_only_follows_are_refused)
 {
-	static const char *const effects[] = {"tool.call", "tool.*", "workflow.advance",
+	static const char *const effects[] = {"tool.call", "tool.c*", "workflow.advance",
 		"workflow*", "plan.normalize", "plan.advance"};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(effects); i++) {
@@ -348,13 +348,14 @@ TEST(rules_about_what_only_follows_are_refused)
 		snprintf(problem, sizeof(problem),
 			"/policies/0/rules/0: never matches: '%s' follows from agent.step or "
 			"plan.run, and is not judged; what tools do is judged as action.*, "
-			"introspect.* or blob.get\n",
+			"introspect.*, blob.get or tool.outside\n",
 			effects[i]);
 		print_message("%s\n", effects[i]);
 		assert_edit_refused("", edit, problem);
 	}
 	WFS_AUTO_JSON json_t *document = edited("",
 		OWN_POLICY "{'when':{'effect':'plan.*'},'decision':'ask'},"
+			   "{'when':{'effect':'tool.*'},'decision':'ask'},"
 			   "{'when':{},'decision':'allow'}]}]}");
 	wfs_manifest_unref(manifest_of(document));
 }
@@ -553,4 +554,41 @@ TEST(params_of_a_grant_are_bounded)
 
 	assert_document_refused(document,
 		"/grants/0/params: the params of a grant have at most 16384 bytes, got 17062\n");
+}
+
+TEST(rules_about_outside_tools_are_checked)
+{
+	static const struct {
+		const char *when, *problem;
+	} cases[] = {
+		{"{'annotation':'readOnly'}",
+			"/policies/0/rules/0/when/annotation: expected readOnlyHint, "
+			"destructiveHint, idempotentHint or openWorldHint, got string "
+			"\"readOnly\"\n"},
+		{"{'tool':'*.push'}",
+			"/policies/0/rules/0/when/tool: expected text of 1 to 255 bytes, with no * "
+			"but at its end, got string \"*.push\"\n"},
+		{"{'server':'git','effect':'agent.step'}",
+			"/policies/0/rules/0: never matches: no effect fits all of its "
+			"conditions\n"},
+		{"{'tool':'git.*','artifact':'x'}",
+			"/policies/0/rules/0: never matches: no effect fits all of its "
+			"conditions\n"},
+		{"{'tool':'git.*','cap':'sys/act@1'}",
+			"/policies/0/rules/0: never matches: no effect fits all of its "
+			"conditions\n"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		char edit[256];
+
+		snprintf(edit, sizeof(edit), OWN_POLICY "{'when':%s,'decision':'ask'}]}]}",
+			cases[i].when);
+		print_message("%s\n", cases[i].when);
+		assert_edit_refused("", edit, cases[i].problem);
+	}
+	WFS_AUTO_JSON json_t *document = edited("",
+		OWN_POLICY "{'when':{'tool':'git.*','server':'git','annotation':'destructiveHint'},"
+			   "'decision':'ask'},{'when':{},'decision':'allow'}]}]}");
+	wfs_manifest_unref(manifest_of(document));
 }

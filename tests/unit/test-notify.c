@@ -41,12 +41,13 @@ int __wrap_wfs_teller_entry(
 int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 int __wrap_wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
-int __wrap_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
-int __real_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
+void __wrap_wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino);
+int __wrap_wfs_unjudged_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log);
+int __real_wfs_unjudged_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log);
 int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t offset, size_t size, struct wfs_buffer *buffer);
+	const struct wfs_view_log *log, uint64_t offset, size_t size, struct wfs_buffer *buffer);
 int __real_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t offset, size_t size, struct wfs_buffer *buffer);
+	const struct wfs_view_log *log, uint64_t offset, size_t size, struct wfs_buffer *buffer);
 /* NOLINTEND(readability-identifier-naming) */
 
 int __wrap_wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context)
@@ -83,7 +84,7 @@ int __wrap_wfs_teller_entry(
 
 static const char *inode_name(uint64_t ino)
 {
-	if (ino == wfs_notify_log_ino())
+	if (wfs_notify_is_log(ino))
 		return "log";
 	struct wfs_node node;
 
@@ -98,9 +99,14 @@ int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t of
 	return told("inode", inode_name(ino), NAME_SIZE_MAX);
 }
 
-static void answer(fuse_req_t request)
+void __wrap_wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino)
 {
-	(void)request;
+	(void)teller, (void)ino;
+}
+
+static void answer(fuse_req_t request, uint64_t ino)
+{
+	(void)request, (void)ino;
 	fixture->answered++;
 }
 
@@ -109,25 +115,24 @@ int __wrap_wfs_teller_store(
 {
 	(void)teller, (void)offset, (void)bytes;
 	if (fixture->asks)
-		fixture->asked = wfs_notify_defer(&fixture->notify, NULL, answer);
+		fixture->asked = wfs_notify_defer(&fixture->notify, NULL, 0, answer);
 	return told("store", inode_name(ino), NAME_SIZE_MAX);
 }
 
 int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t offset, size_t size, struct wfs_buffer *buffer)
+	const struct wfs_view_log *log, uint64_t offset, size_t size, struct wfs_buffer *buffer)
 {
 	if (fixture->unseen)
 		return fixture->unseen;
 	if (fixture->unread == 0)
-		return __real_wfs_session_journal_read(session, view, offset, size, buffer);
+		return __real_wfs_session_journal_read(session, view, log, offset, size, buffer);
 	fixture->unread--;
 	return -ENOMEM;
 }
 
-int __wrap_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
+int __wrap_wfs_unjudged_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log)
 {
-	return fixture->unseen ? fixture->unseen
-			       : __real_wfs_unjudged_journal_size(view, ret_size_bytes);
+	return fixture->unseen ? fixture->unseen : __real_wfs_unjudged_log(view, number, ret_log);
 }
 
 static int setup_notify(void **state)
@@ -177,7 +182,7 @@ NOTIFY(the_log_is_dropped_and_stored_once_it_was_looked_up)
 
 	assert_string_equal(
 		fixture->told, " entry:a inode:cells inode:log store:log entry:head inode:journal");
-	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+	assert_int_equal(atomic_load(&fixture->notify.log_end_bytes), journal_size());
 }
 
 NOTIFY(what_linux_does_not_know_need_not_be_told)
@@ -632,7 +637,7 @@ NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow)
 	assert_true(fixture->asked);
 	assert_int_equal(fixture->answered, 1);
 	assert_int_equal(fixture->ended, 1);
-	assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
+	assert_false(wfs_notify_defer(&fixture->notify, NULL, 0, answer));
 }
 
 NOTIFY(lines_without_memory_are_read_again)
@@ -643,7 +648,7 @@ NOTIFY(lines_without_memory_are_read_again)
 	tell(fixture->shown->world, "{'key':'a','op':'set'}");
 
 	assert_int_equal(fixture->ended, 0);
-	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+	assert_int_equal(atomic_load(&fixture->notify.log_end_bytes), journal_size());
 }
 
 NOTIFY(a_mount_whose_log_cannot_be_read_is_ended)
@@ -670,7 +675,7 @@ NOTIFY(a_log_that_may_not_be_seen_is_not_stored)
 
 		assert_null(strstr(fixture->told, "log"));
 		assert_int_equal(fixture->ended, 0);
-		assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
+		assert_false(wfs_notify_defer(&fixture->notify, NULL, 0, answer));
 	}
 }
 
@@ -686,7 +691,7 @@ NOTIFY(a_log_that_may_be_seen_again_begins_where_the_journal_ends)
 	assert_int_equal(wfs_notify_log_anew(&fixture->notify), 0);
 
 	assert_string_equal(fixture->told, " inode:log");
-	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+	assert_int_equal(atomic_load(&fixture->notify.log_end_bytes), journal_size());
 }
 
 NOTIFY(a_mount_is_made_for_one_who_may_not_see_the_log)

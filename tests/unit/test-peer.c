@@ -26,6 +26,16 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Has the user this principal? NULL: none. */
+static bool is(struct wfs_peers *peers, uid_t uid, const char *expected)
+{
+	char principal[WFS_GRANT_NAME_MAX + 1] = "untouched";
+	const bool found = wfs_peers_principal(peers, uid, principal);
+
+	return found ? expected && strcmp(principal, expected) == 0
+		     : !expected && strcmp(principal, "untouched") == 0;
+}
+
 #define PLACED(name) TEST_WITH(name, struct placed *placed, setup, teardown)
 
 PLACED(users_are_the_principals_that_host_json_names)
@@ -39,10 +49,10 @@ PLACED(users_are_the_principals_that_host_json_names)
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
 	assert_true(wfs_peers_any(peers));
-	assert_string_equal(wfs_peers_principal(peers, 54321), "alice");
-	assert_string_equal(wfs_peers_principal(peers, 0), "operator");
-	assert_string_equal(wfs_peers_principal(peers, geteuid()), "operator");
-	assert_null(wfs_peers_principal(peers, 54322));
+	assert_true(is(peers, 54321, "alice"));
+	assert_true(is(peers, 0, "operator"));
+	assert_true(is(peers, geteuid(), "operator"));
+	assert_true(is(peers, 54322, NULL));
 	wfs_peers_free(peers);
 }
 
@@ -55,7 +65,7 @@ PLACED(a_host_json_that_is_not_trusted_names_nobody)
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
 	assert_false(wfs_peers_any(peers));
-	assert_null(wfs_peers_principal(peers, 54321));
+	assert_true(is(peers, 54321, NULL));
 	wfs_peers_free(peers);
 }
 
@@ -65,9 +75,46 @@ PLACED(without_host_json_there_is_the_operator)
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
 	assert_false(wfs_peers_any(peers));
-	assert_string_equal(wfs_peers_principal(peers, geteuid()), "operator");
-	assert_null(wfs_peers_principal(peers, 54321));
+	assert_true(is(peers, geteuid(), "operator"));
+	assert_true(is(peers, 54321, NULL));
 	wfs_peers_free(peers);
+}
+
+PLACED(a_host_json_that_is_read_again_replaces_the_users)
+{
+	struct wfs_peers *peers = NULL;
+	struct wfs_error error = {.code = WFS_OK};
+
+	put_file(placed->directory, "host.json", "{\"uids\":{\"54321\":\"alice\"}}");
+	put_file(placed->directory, "data.mdb", "");
+	assert_int_equal(trust_host(placed->directory, "1"), 0);
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
+
+	put_file(placed->directory, "host.json", "{");
+	assert_int_equal(wfs_peers_reload(peers, placed->directory, &error), -EINVAL);
+	assert_true(is(peers, 54321, "alice"));
+
+	put_file(placed->directory, "host.json", "{\"uids\":{\"54322\":\"bob\"}}");
+	assert_int_equal(trust_host(placed->directory, "1"), 0);
+	assert_int_equal(wfs_peers_reload(peers, placed->directory, NULL), 0);
+	assert_true(is(peers, 54321, NULL));
+	assert_true(is(peers, 54322, "bob"));
+	wfs_peers_free(peers);
+}
+
+PLACED(an_id_that_no_principal_can_have_is_refused)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_error error = {.code = WFS_OK};
+	struct wfs_peers *peers = NULL;
+
+	wfs_buffer_printf(&text, "{\"uids\":{\"7\":\"%0*d\"}}", WFS_GRANT_NAME_MAX + 1, 0);
+	put_file(placed->directory, "host.json", wfs_buffer_text(&text));
+	put_file(placed->directory, "data.mdb", "");
+	assert_int_equal(trust_host(placed->directory, "1"), 0);
+
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "/uids/7: expected the id"));
 }
 
 static const struct {
@@ -80,7 +127,8 @@ static const struct {
 	{"{\"uids\":{\"alice\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
 	{"{\"uids\":{\"007\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
 	{"{\"uids\":{\"4294967296\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
-	{"{\"uids\":{\"7\":7}}", WFS_E_INVALID_ARGUMENT, "/uids/7: expected the id"},
+	{"{\"uids\":{\"7\":7}}", WFS_E_INVALID_ARGUMENT, "/uids/7: expected text"},
+	{"{\"uids\":{},\"models\":[]}", WFS_E_INVALID_ARGUMENT, "/models: expected an object"},
 };
 
 PLACED(what_is_wrong_in_host_json_is_told)
@@ -91,6 +139,8 @@ PLACED(what_is_wrong_in_host_json_is_told)
 
 		print_message("%s\n", refusals[i].text);
 		put_file(placed->directory, "host.json", refusals[i].text);
+		put_file(placed->directory, "data.mdb", "");
+		(void)trust_host(placed->directory, "1"); /* the file may be unreadable */
 		assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EINVAL);
 		assert_int_equal(error.code, refusals[i].code);
 		assert_non_null(strstr(error.message, refusals[i].says));

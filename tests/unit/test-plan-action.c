@@ -168,3 +168,63 @@ WITH_ACTORS(an_intent_of_a_plan_is_answered_once)
 	assert_int_equal(wfs_world_call(run.fixture->world, &request), -ESTALE);
 	assert_int_equal(height_of(fixture), height);
 }
+
+/* --- calls of outside tools --- */
+
+#define OUTSIDE_HASH "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/* Has a step call an outside tool. Return: the id of the call's intent; caller frees. */
+static char *call_outside(const struct plan_run *run, const char *idempotent)
+{
+	WFS_AUTO_FREE char *asked = plan_waits_for(run, 0);
+	WFS_AUTO_JSON json_t *answer = NULL;
+	char action[512];
+
+	snprintf(action, sizeof(action),
+		"{'action_type':'tool','arguments':{},'called_by':'%s','hash':'" OUTSIDE_HASH
+		"','idempotent':%s,'name':'git.push'}",
+		asked, idempotent);
+	assert_int_equal(act_as(run->fixture, "alice", action, &answer), 0);
+	return strdup(wfs_json_text(answer, "intent_id"));
+}
+
+WITH_ACTORS(an_outside_tool_is_a_step)
+{
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
+	WFS_AUTO_FREE char *id = call_outside(&run, "false");
+
+	assert_int_equal(send_receipt(fixture, id, "ok",
+				 json_of("{'duration_ms':3,'output':'x','output_size':1,"
+					 "'structured':{'n':1}}")),
+		0);
+
+	assert_steps(&run, "d");
+	assert_members(plan_cell(&run, "sys.plan_result", 0),
+		"{'error':null,'name':'git.push','ok':true,'result':{'n':1}}");
+}
+
+#define OUTSIDE_FAILS(more) "{'code':'unavailable','message':'it broke'" more "}"
+
+WITH_ACTORS(a_call_that_may_have_taken_place_is_not_tried_again)
+{
+	static const struct {
+		const char *idempotent, *status, *payload, *steps;
+	} cases[] = {
+		{"true", "error", OUTSIDE_FAILS(""), "r"},
+		{"false", "error", OUTSIDE_FAILS(",'sent':false"), "r"},
+		{"false", "error", OUTSIDE_FAILS(""), "f"},
+		{"false", "timeout", OUTSIDE_FAILS(""), "f"},
+		{"false", "unknown", OUTSIDE_FAILS(""), "f"},
+		{"true", "unknown", OUTSIDE_FAILS(""), "f"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(2, ""));
+		WFS_AUTO_FREE char *id = call_outside(&run, cases[i].idempotent);
+
+		print_message("%s %s %s\n", cases[i].idempotent, cases[i].status, cases[i].payload);
+		assert_int_equal(
+			send_receipt(fixture, id, cases[i].status, json_of(cases[i].payload)), 0);
+		assert_steps(&run, cases[i].steps);
+	}
+}

@@ -89,7 +89,7 @@ IN_WORLD(a_copy_is_the_same_world)
 	const uint64_t height = height_of(fixture);
 	snprintf(id, sizeof(id), "%s", wfs_world_id(fixture->world));
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &before), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &before), 0);
 	wfs_view_close(&view);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	const struct wfs_restored restored = restore(fixture);
@@ -100,7 +100,7 @@ IN_WORLD(a_copy_is_the_same_world)
 	assert_string_equal(wfs_world_id(fixture->world), id);
 	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
 	WFS_AUTO_VIEW struct wfs_view again = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&again, 0, 1 << 20, &after), 0);
+	assert_int_equal(read_log(&again, 0, 1 << 20, &after), 0);
 	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&before), wfs_buffer_bytes(&after)));
 	wfs_view_close(&again);
 	assert_sound(fixture);
@@ -414,6 +414,104 @@ IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed)
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "journal: 1: differs"));
 }
 
+/* --- copies of a world whose journal was cut --- */
+
+/* Lives, has the journal cut before height 4, goes on, and copies the head with the files of all
+ * records. */
+static void live_with_cut(struct world_fixture *fixture)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	live(fixture);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, 4, &gc, &fixture->error), 0);
+	assert_int_equal(gc.first_height, 4);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	tell(fixture, "{'key':'later','op':'set','n':1}");
+	tell(fixture, "{'key':'later','op':'set','n':2}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+}
+
+static void assert_restores_state(struct world_fixture *fixture)
+{
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(restored.journal);
+	assert_false(restored.history);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_sound(fixture);
+	tell(fixture, "{'key':'later','op':'set','n':3}");
+	collect(fixture);
+	assert_sound(fixture);
+	assert_state(fixture, "cell", "later", "{'n':3}");
+}
+
+IN_WORLD(a_copy_of_a_world_whose_journal_was_cut_gives_its_state)
+{
+	live_with_cut(fixture);
+	assert_restores_state(fixture);
+}
+
+IN_WORLD(a_copy_of_a_kept_height_of_such_a_world_gives_its_state)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	live(fixture);
+	const uint64_t height = height_of(fixture) - 1;
+	const struct wfs_hash hash = snapshot_of(fixture, height);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, 5, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	copy_at(fixture, height);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_sound(fixture);
+}
+
+IN_WORLD(a_record_before_a_cut_journal_is_named)
+{
+	live_with_cut(fixture);
+	put_copy(fixture, "journal/2.json", WFS_BYTES("{}\n", 3));
+
+	assert_copy_refused(fixture, "journal/2.json: expected no record before 3");
+}
+
+IN_WORLD(a_lost_record_of_a_cut_journal_is_named)
+{
+	live_with_cut(fixture);
+	remove_copy(fixture, "journal/log.jsonl");
+	remove_copy(fixture, "journal/5.json");
+
+	assert_copy_refused(fixture, "journal/5.json: is missing");
+}
+
+IN_WORLD(a_changed_baseline_of_a_cut_journal_is_named)
+{
+	static const char *const parts[] = {
+		"\"next_prev\":\"sha256:", "\"from_world_id\":\"", "\"prev\":\"sha256:"};
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+
+	live_with_cut(fixture);
+	{
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+		assert_int_equal(read_log(&view, 0, 1 << 20, &log), 0);
+	}
+	remove_copy(fixture, "journal/3.json");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {
+		char *const part = memmem(log.data, log.size, parts[i], strlen(parts[i]));
+		assert_non_null(part);
+		char *const byte = part + strlen(parts[i]);
+		const char before = *byte;
+
+		*byte = before == 'a' ? 'b' : 'a';
+		put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+		print_message("%s\n", parts[i]);
+		assert_copy_refused(fixture, "journal/");
+		*byte = before;
+	}
+}
+
 /* --- baselines that are damaged --- */
 
 static void restored_state(struct world_fixture *fixture)
@@ -573,7 +671,7 @@ IN_WORLD(a_record_that_does_not_fold_is_named)
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &log), 0);
 	wfs_view_close(&view);
 	/* The last record: no record is chained to it. */
 	char *value = memmem(log.data, log.size, "\"n\":1", 5);
@@ -622,7 +720,7 @@ IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &log), 0);
 	wfs_view_close(&view);
 	const char *last = memrchr(log.data, '\n', log.size - 1);
 	put_copy(fixture, "journal/log.jsonl", WFS_BYTES(log.data, (size_t)(last + 1 - log.data)));
@@ -638,7 +736,7 @@ IN_WORLD(a_changed_last_record_is_named)
 	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	assert_int_equal(read_log(&view, 0, 1 << 20, &log), 0);
 	wfs_view_close(&view);
 	char *const last = memrchr(log.data, '\n', log.size - 1);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {

@@ -300,3 +300,49 @@ REVOKE(to_make_room_names_are_dropped_and_nothing_else)
 
 	assert_string_equal(fixture->told, " entry:a");
 }
+
+/* --- outside tools are listed --- */
+
+static void list(void)
+{
+	fixture->watcher->listed(fixture->watcher);
+}
+
+REVOKE(a_list_of_tools_drops_what_is_cached_of_tools)
+{
+	const struct wfs_node tool = {.kind = WFS_NODE_TOOL, .number = 7};
+	const uint64_t tools = wfs_tree_directory_ino(WFS_DIRECTORY_TOOLS, 0);
+
+	wfs_known_add(fixture->known, cells(), file(5), "a");
+	wfs_known_add(fixture->known, FUSE_ROOT_ID, cells(), "cells");
+	wfs_known_add(fixture->known, FUSE_ROOT_ID, tools, "tools");
+	list();
+	assert_string_equal(fixture->told, " entry:_ contents:root entry:_ contents:directory");
+
+	wfs_known_add(fixture->known, tools, wfs_ino_encode(&tool), "tool.json");
+	*fixture->told = '\0';
+	list();
+	assert_non_null(strstr(fixture->told, " contents:file7"));
+	assert_null(strstr(fixture->told, "file5"));
+	assert_int_equal(fixture->ended, 0);
+}
+
+REVOKE(a_mount_that_linux_does_not_use_yet_is_not_ended)
+{
+	fixture->failing = "entry:_";
+	fixture->failure = -ENOSYS;
+
+	list();
+
+	assert_int_equal(fixture->ended, 0);
+}
+
+REVOKE(a_list_that_cannot_be_dropped_ends_the_mount)
+{
+	fixture->failing = "contents:root";
+	fixture->failure = -ENOMEM;
+
+	list();
+
+	assert_int_equal(fixture->ended, 1);
+}

@@ -175,7 +175,7 @@ TEST(describe_tells_missing_values_too)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	wfs_schema_describe(NULL, &buffer);
+	wfs_json_describe(NULL, &buffer);
 
 	assert_string_equal(wfs_buffer_text(&buffer), "nothing");
 }
@@ -184,7 +184,7 @@ TEST(pointer_append_keeps_a_report_on_one_line)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	wfs_schema_pointer_append(&buffer, "a\n/~");
+	wfs_json_pointer_append(&buffer, "a\n/~");
 
 	assert_string_equal(wfs_buffer_text(&buffer), "/a\\u000a~1~0");
 }

@@ -3,6 +3,7 @@
 #include "caps/session-act.h"
 #include "caps/session-blob.h"
 #include "caps/session-list.h"
+#include "caps/session-outside.h"
 #include "caps/session-query.h"
 #include "caps/session-read.h"
 #include "caps/session-turn.h"
@@ -598,4 +599,38 @@ AT_WORK(only_an_administrator_adds_principals)
 	assert_int_equal(add_principal(work, work->alice, "bob"), -EACCES);
 	assert_int_equal(add_principal(work, work->operator, "alice"), -EEXIST);
 	assert_int_equal(add_principal(work, work->operator, "no good"), -EINVAL);
+}
+
+/* alice calls an outside tool; after that was judged, a policy comes into force that denies tools
+ * that may destroy something, which a tool without hints may. Return: as wfs_world_call. */
+static int call_before_policy(struct at_work *work, const char *annotations_text)
+{
+	WFS_AUTO_JSON json_t *annotations = json_of(annotations_text);
+	WFS_AUTO_JSON json_t *arguments = json_object();
+	struct wfs_session_outside outside = {
+		.tool = {"git.push",
+			"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+			annotations},
+		.arguments = arguments,
+	};
+	BEGIN_REQUEST(request, done);
+
+	let(work, "{'to':'alice','cap':'sys/tool@1','name':'g'}");
+	next_waits = true;
+	assert_int_equal(wfs_session_outside_begin(work->alice, &outside, NULL, &request), 0);
+	apply_policy(work, "[{'when':{'annotation':'destructiveHint'},'decision':'deny'}]");
+	int r = go_on(work, &request, &done);
+	wfs_session_outside_done(&outside);
+	return r;
+}
+
+AT_WORK(a_call_that_waited_is_not_made_when_another_policy_denies_its_tool)
+{
+	assert_int_equal(call_before_policy(work, "{}"), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_POLICY_DENIED);
+}
+
+AT_WORK(a_call_that_waited_is_made_when_another_policy_denies_other_tools)
+{
+	assert_int_equal(call_before_policy(work, "{'readOnlyHint':true}"), 0);
 }

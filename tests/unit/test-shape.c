@@ -78,7 +78,7 @@ static void assert_check(const char *quoted, const char *says)
 
 	print_message("%s\n", quoted);
 	assert_int_equal(wfs_schema_new(definition, NULL, "", &problems, &schema), 0);
-	assert_int_equal(wfs_shape_check(&outer, value, &error), says ? -EINVAL : 0);
+	assert_int_equal(wfs_form_check(&outer, value, &error), says ? -EINVAL : 0);
 	assert_int_equal(wfs_schema_check(schema, value, NULL), says ? -EINVAL : 0);
 	if (!says)
 		return;

@@ -46,7 +46,8 @@ IN_WORLD(the_document_is_a_header_and_a_line_for_each_cell)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
-	static const char *const cap_types[] = {"act", "admin", "blob", "drive", "llm", "query"};
+	static const char *const cap_types[] = {
+		"act", "admin", "blob", "drive", "llm", "query", "timer", "tool"};
 	char manifest_text[WFS_HASH_TEXT_SIZE];
 
 	tell(fixture, "{'key':'b','op':'set','n':1}");

@@ -10,7 +10,7 @@
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 
-enum { OPERATOR_GRANTS = 6 }; /* the operator's grants come first */
+enum { OPERATOR_GRANTS = 8 }; /* the operator's grants come first */
 
 /* The built-in reducers, to be appended to a list of others. */
 #define DEFINITION(constant, name, hidden)                                                  \
@@ -79,6 +79,8 @@ IN_SOURCE(source_gives_a_manifest_in_normal_form)
 		"{'cap':'sys/act@1','name':'operator.act.1','params':{},'to':'operator'},"
 		"{'cap':'sys/drive@1','name':'operator.drive.1','params':{},'to':'operator'},"
 		"{'cap':'sys/llm@1','name':'operator.llm.1','params':{},'to':'operator'},"
+		"{'cap':'sys/timer@1','name':'operator.timer.1','params':{},'to':'operator'},"
+		"{'cap':'sys/tool@1','name':'operator.tool.1','params':{},'to':'operator'},"
 		"{'cap':'sys/admin@1','name':'operator.admin.1','params':{},'to':'operator'}],"
 		"'name':'packages',"
 		"'policy':'sys/default@1','principals':[{'id':'operator'}],'reducers':["

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "kernel/base/formats.h"
 #include "kernel/store/store-impl.h"
 
 enum {
@@ -77,19 +78,73 @@ IN_STORE(open_refuses_a_newer_format)
 	assert_non_null(strstr(fixture->error.message, "newer"));
 }
 
-IN_STORE(open_refuses_an_older_format_although_it_lacks_tables)
+IN_STORE(open_reads_format_7_without_the_tables_that_it_lacks)
 {
-	struct wfs_txn *txn = store_fixture_write(fixture);
-	const uint8_t older = WFS_STORE_FORMAT - 1;
+	struct wfs_store_options reading = reopen;
+	struct wfs_text text;
+	struct wfs_txn *txn;
+	uint64_t last;
 
-	assert_int_equal(wfs_meta_put(txn, "format", WFS_BYTES(&older, 1)), 0);
-	assert_int_equal(
-		mdb_drop(txn->mdb, wfs_store_table(fixture->store, WFS_TABLE_INDEX), 1), 0);
-	assert_int_equal(wfs_txn_commit(txn), 0);
+	store_make_older(fixture->store, 7);
+	reading.read_only = true;
+	assert_int_equal(store_fixture_open(fixture, &reading), 0);
+
+	assert_true(wfs_store_older(fixture->store));
+	assert_int_equal(wfs_store_format(fixture->store), 7);
+	assert_int_equal(wfs_store_fold_version(fixture->store), 1);
+	assert_int_equal(wfs_store_read(fixture->store, &txn), 0);
+	assert_int_equal(wfs_text_get(txn, 1, &text), -ENOENT);
+	assert_int_equal(wfs_text_last(txn, &last), 0);
+	assert_int_equal(last, 0);
+	wfs_txn_end(txn);
+}
+
+IN_STORE(open_refuses_to_change_format_7)
+{
+	store_make_older(fixture->store, 7);
 
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
 	assert_int_equal(fixture->error.code, WFS_E_FORMAT_OLDER);
+	assert_non_null(strstr(fixture->error.message, "worldfs upgrade"));
+}
+
+IN_STORE(open_makes_format_7_this_programs_when_it_is_told_to)
+{
+	struct wfs_store_options upgrading = reopen;
+
+	store_make_older(fixture->store, 7);
+	upgrading.upgrade = true;
+	assert_int_equal(store_fixture_open(fixture, &upgrading), 0);
+	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
+
+	assert_false(wfs_store_older(fixture->store));
+	assert_int_equal(wfs_store_format(fixture->store), WFS_STORE_FORMAT);
+	assert_int_equal(wfs_store_fold_version(fixture->store), WFS_FOLD_VERSION);
+}
+
+IN_STORE(open_refuses_formats_below_7_also_for_reading)
+{
+	struct wfs_store_options reading = reopen;
+
+	store_make_older(fixture->store, 6);
+	reading.read_only = true;
+	assert_int_equal(store_fixture_open(fixture, &reading), -EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_FORMAT_OLDER);
 	assert_non_null(strstr(fixture->error.message, "an older"));
+}
+
+IN_STORE(open_refuses_a_newer_fold_version_and_says_which_program_opens_it)
+{
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	const uint8_t newer = WFS_FOLD_VERSION + 1;
+
+	assert_int_equal(wfs_meta_put(txn, "fold", WFS_BYTES(&newer, 1)), 0);
+	assert_int_equal(wfs_meta_put(txn, "since", wfs_bytes_text("7.8.9")), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_FORMAT_NEWER);
+	assert_non_null(strstr(fixture->error.message, "worldfs 7.8.9"));
 }
 
 IN_STORE(open_refuses_a_format_row_that_does_not_decode)

@@ -52,6 +52,31 @@ IN_TXN(sets_are_walked_both_ways_and_never_into_others)
 	assert_walk(txn, &none, false, "");
 }
 
+IN_TXN(items_below_a_number_are_removed_from_the_sets_of_a_kind)
+{
+	const struct wfs_index_set sets[] = {set_of(1, "a", NULL), set_of(2, "a", NULL),
+		set_of(2, "b", NULL), set_of(2, "c", NULL), set_of(3, "a", NULL)};
+	struct wfs_index_set at = set_of(2, NULL, NULL);
+	struct wfs_index_sum sum;
+	int r;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sets); i++)
+		for (uint64_t id = 1; id <= (i == 2 ? 3 : 6); id++)
+			assert_int_equal(wfs_index_add(txn, &sets[i], id, 10), 0);
+	while ((r = wfs_index_remove_below(txn, &at, 5, 3)) == 1)
+		;
+
+	assert_int_equal(r, 0);
+	assert_walk(txn, &sets[0], false, "1 2 3 4 5 6 ");
+	assert_walk(txn, &sets[1], false, "5 6 ");
+	assert_walk(txn, &sets[2], false, "");
+	assert_walk(txn, &sets[3], false, "5 6 ");
+	assert_walk(txn, &sets[4], false, "1 2 3 4 5 6 ");
+	assert_int_equal(wfs_index_sum_get(txn, &sets[3], &sum), 0);
+	assert_int_equal(sum.count, 2);
+	assert_int_equal(sum.amount, 20);
+}
+
 IN_TXN(a_cell_is_in_a_set_once)
 {
 	const struct wfs_index_set set = set_of(1, "a", NULL);

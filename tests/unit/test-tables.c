@@ -168,6 +168,129 @@ IN_TXN(journal_row_without_a_line_is_damage)
 	assert_int_equal(wfs_journal_get(txn, 0, &offset, &line), -EIO);
 }
 
+static void cut_at(struct wfs_txn *txn, uint64_t seq, const char *line)
+{
+	const struct wfs_journal_cut wanted = {.first_seq = seq, .next_vid = 7, .genesis_ns = 9};
+
+	assert_int_equal(wfs_journal_cut(txn, &wanted, text(line)), 0);
+}
+
+IN_TXN(a_cut_hides_the_records_before_it_and_keeps_the_offsets_after_it)
+{
+	struct wfs_journal_cut cut;
+	struct wfs_bytes line;
+	uint64_t number;
+
+	append_lines(txn, 0);
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_int_equal(cut.count, 0);
+	assert_true(cut.settled);
+	cut_at(txn, 2, "cut\n");
+
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_int_equal(cut.first_seq, 2);
+	assert_int_equal(cut.count, 1);
+	assert_int_equal(cut.begin, 4 + 2 + 12 - 4);
+	assert_int_equal(cut.next_vid, 7);
+	assert_int_equal(cut.genesis_ns, 9);
+	assert_false(cut.settled);
+	for (uint64_t seq = 0; seq < 2; seq++)
+		assert_int_equal(wfs_journal_get(txn, seq, &number, &line), -ENOENT);
+	assert_int_equal(wfs_journal_get(txn, 2, &number, &line), 0);
+	assert_bytes_text(line, "cut\n");
+	assert_int_equal(number, cut.begin);
+	assert_int_equal(wfs_journal_get(txn, 3, &number, &line), 0);
+	assert_bytes_text(line, "four\n");
+	assert_int_equal(number, 18);
+	assert_int_equal(wfs_journal_first(txn, &number), 0);
+	assert_int_equal(number, 2);
+	assert_int_equal(wfs_journal_height(txn, &number), 0);
+	assert_int_equal(number, WFS_ARRAY_COUNT(lines));
+	assert_int_equal(wfs_journal_at_offset(txn, 13, &number), -ENOENT);
+	assert_int_equal(wfs_journal_at_offset(txn, 14, &number), 0);
+	assert_int_equal(number, 2);
+}
+
+IN_TXN(a_cut_is_settled_once)
+{
+	struct wfs_journal_cut cut;
+
+	append_lines(txn, 0);
+	cut_at(txn, 1, "c\n");
+	assert_int_equal(wfs_journal_settle(txn, 1), 0);
+
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_true(cut.settled);
+	assert_int_equal(cut.count, 1);
+	cut_at(txn, 2, "c\n");
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_false(cut.settled);
+	/* A collection that was slow has looked at the versions of the cut before only. */
+	assert_int_equal(wfs_journal_settle(txn, 1), 0);
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_false(cut.settled);
+	assert_int_equal(wfs_journal_settle(txn, 2), 0);
+	assert_int_equal(wfs_journal_cut_get(txn, &cut), 0);
+	assert_true(cut.settled);
+}
+
+IN_TXN(a_cut_that_frees_nothing_is_refused)
+{
+	struct wfs_journal_cut wanted = {.first_seq = 1};
+	struct wfs_bytes line;
+	uint64_t offset;
+
+	append_lines(txn, 0);
+
+	assert_int_equal(wfs_journal_cut(txn, &wanted, text("longer than all\n")), -EINVAL);
+	wanted.first_seq = WFS_ARRAY_COUNT(lines);
+	assert_int_equal(wfs_journal_cut(txn, &wanted, text("c\n")), -ENOENT);
+	cut_at(txn, 2, "c\n");
+	wanted.first_seq = 2;
+	assert_int_equal(wfs_journal_cut(txn, &wanted, text("c\n")), -EINVAL);
+	assert_int_equal(wfs_journal_get(txn, 2, &offset, &line), 0);
+}
+
+IN_TXN(rows_before_a_cut_are_removed_in_steps)
+{
+	uint32_t rows;
+	uint64_t bytes;
+
+	append_lines(txn, 0);
+	assert_int_equal(wfs_journal_remove(txn, 10, &rows, &bytes), 0);
+	assert_int_equal(rows, 0);
+	cut_at(txn, 3, "c\n");
+
+	assert_int_equal(wfs_journal_remove(txn, 2, &rows, &bytes), 0);
+	assert_int_equal(rows, 2);
+	assert_int_equal(bytes, 4 + 2);
+	assert_int_equal(wfs_journal_remove(txn, 2, &rows, &bytes), 0);
+	assert_int_equal(rows, 1);
+	assert_int_equal(bytes, 12);
+	assert_int_equal(wfs_journal_remove(txn, 2, &rows, &bytes), 0);
+	assert_int_equal(rows, 0);
+}
+
+IN_TXN(the_begin_of_the_log_is_known_for_the_newest_cuts)
+{
+	enum { RECORDS = WFS_JOURNAL_CUTS_MAX + 10 };
+	uint64_t offset;
+
+	for (uint64_t seq = 0; seq < RECORDS; seq++)
+		assert_int_equal(wfs_journal_append(txn, seq, seq * 4, text("abc\n")), 0);
+	assert_int_equal(wfs_journal_begin_of(txn, 0, &offset), 0);
+	assert_int_equal(offset, 0);
+	assert_int_equal(wfs_journal_begin_of(txn, 1, &offset), -ENOENT);
+	for (uint64_t seq = 1; seq < RECORDS; seq++)
+		cut_at(txn, seq, "c\n");
+
+	const uint64_t count = RECORDS - 1;
+	for (uint64_t cut = count; cut > count - WFS_JOURNAL_CUTS_MAX; cut--) {
+		assert_int_equal(wfs_journal_begin_of(txn, cut % WFS_JOURNAL_CUTS_MAX, &offset), 0);
+		assert_int_equal(offset, cut * 4 + 2);
+	}
+}
+
 /* --- reducers --- */
 
 static const struct wfs_reducer some_reducer = {

@@ -4,6 +4,7 @@
 #include "tests/fixture/memory.h"
 #include "tests/fixture/restore-lost.h"
 
+#include "kernel/copy/gc.h"
 #include "kernel/read/text.h"
 
 #define SECRET "saffron sauce"
@@ -13,10 +14,8 @@ static char *journal_of(struct world_fixture *fixture)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
-	uint64_t size;
 
-	assert_int_equal(wfs_view_journal_size(&view, &size), 0);
-	assert_int_equal(wfs_view_journal_read(&view, 0, size, &log), 0);
+	assert_int_equal(read_log(&view, 0, log_size(&view), &log), 0);
 	return strdup(wfs_buffer_text(&log));
 }
 
@@ -412,6 +411,32 @@ WITH_MEMORY(a_world_with_private_texts_is_sound)
 		ACTION("edit_artifact",
 			"'artifact_id':'diary','old_string':'one','new_string':'two'"));
 
+	assert_sound(fixture);
+}
+
+static void cut_journal(struct world_fixture *fixture)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 1, &gc, NULL), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, NULL), 0);
+}
+
+WITH_MEMORY(private_texts_outlive_their_records)
+{
+	live_in_private(fixture);
+	const uint64_t count = text_count(fixture);
+	cut_journal(fixture);
+	assert_sound(fixture);
+	assert_int_equal(text_count(fixture), count);
+	assert_done(fixture, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'diary','old_string':'one','new_string':'two'"));
+
+	assert_sound(fixture);
+	cut_journal(fixture);
+	assert_sound(fixture);
+	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_sound(fixture);
 }
 

@@ -151,8 +151,8 @@ SHOWN(a_principal_is_a_directory)
 		"'quotas':{'llm_tokens':0,'disk':1000,'journal':2000}}");
 
 	assert_lists(shown, "principals", "operator alice ");
-	assert_lists(
-		shown, "principals/alice", "scrip resources.json quotas.json frozen grants.json ");
+	assert_lists(shown, "principals/alice",
+		"scrip resources.json quotas.json frozen grants.json timers ");
 	assert_contents(shown, "principals/alice/scrip", "50\n");
 	assert_contents(shown, "principals/alice/frozen", "true\n");
 	assert_contents(shown, "principals/operator/frozen", "false\n");

@@ -6,8 +6,11 @@
 
 #include "tests/fixture/turn.h"
 
+#include "kernel/check/replay.h"
 #include "kernel/copy/gc.h"
 #include "kernel/domain/turn/turn-file.h"
+#include "kernel/read/index.h"
+#include "kernel/world/gc-step.h"
 
 static int turn_setup_shown(void **state)
 {
@@ -52,10 +55,10 @@ SHOWN_TURN(turns_are_listed_in_order_of_creation)
 
 	snprintf(expected, sizeof(expected), "%s %s ", first.id, second.id);
 	assert_lists(shown, "turns", expected);
-	assert_lists(
-		shown, path_of(&second, ""), "status messages.json events.jsonl transcript.md ");
+	assert_lists(shown, path_of(&second, ""),
+		"status messages.json events.jsonl transcript.md raw ");
 	assert_lists(shown, path_of(&first, ""),
-		"status messages.json events.jsonl transcript.md result.json ");
+		"status messages.json events.jsonl transcript.md result.json raw ");
 	assert_missing(shown, "turns/alice.9999");
 	assert_missing(shown, path_of(&second, "result.json"));
 	assert_missing(shown, path_of(&second, "scrip"));
@@ -214,7 +217,7 @@ SHOWN_TURN(events_of_a_height_are_those_before_it)
 	turn_says(&run, SAYS("hi"));
 
 	assert_contents(shown, path_at(&run, begun, "events.jsonl"), before);
-	assert_true(attr_of(shown, path_at(&run, begun, "events.jsonl")).ino == ino);
+	assert_true(attr_of(shown, path_at(&run, begun, "events.jsonl")).ino != ino);
 	/* Inside of a request: the answer is recorded, the events that it causes are not yet. */
 	assert_contents(shown, path_at(&run, begun + 1, "events.jsonl"), before);
 	WFS_AUTO_FREE char *more = contents(shown, path_at(&run, begun + 2, "events.jsonl"));
@@ -223,6 +226,55 @@ SHOWN_TURN(events_of_a_height_are_those_before_it)
 	assert_null(strstr(more, "TurnComplete"));
 	assert_missing(shown, path_at(&run, begun - 3, "events.jsonl"));
 	assert_contents(shown, path_at(&run, begun - 3, "status"), "running\nturn 1 of 3\n");
+}
+
+SHOWN_TURN(events_of_the_head_are_one_file_that_grows)
+{
+	const struct turn_run run = begin(shown);
+	WFS_AUTO_FREE char *before = contents(shown, path_of(&run, "events.jsonl"));
+	const struct wfs_attr attr = attr_of(shown, path_of(&run, "events.jsonl"));
+
+	turn_says(&run, SAYS("hi"));
+
+	assert_true(attr_of(shown, path_of(&run, "events.jsonl")).ino == attr.ino);
+	assert_true(attr.uncached);
+	WFS_AUTO_FREE char *after = contents(shown, path_of(&run, "events.jsonl"));
+	assert_true(strlen(after) > strlen(before));
+	assert_memory_equal(after, before, strlen(before));
+	assert_int_equal(attr_of(shown, path_of(&run, "events.jsonl")).size_bytes, strlen(after));
+}
+
+SHOWN_TURN(events_that_were_not_told_are_read_but_not_counted)
+{
+	const struct turn_run run = begin(shown);
+	atomic_uint_fast64_t told = height_of(shown->world);
+
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
+
+	const struct wfs_attr before = attr_of(shown, path_of(&run, "events.jsonl"));
+	turn_says(&run, SAYS("hi"));
+	WFS_AUTO_FREE char *text = contents(shown, path_of(&run, "events.jsonl"));
+	shown->tree.events_height = &told;
+	assert_int_equal(
+		attr_of(shown, path_of(&run, "events.jsonl")).size_bytes, before.size_bytes);
+	assert_int_equal(wfs_tree_read(&shown->tree, before.ino, 0, 1 << 20, &data), 0);
+	assert_int_equal(data.bytes.size, strlen(text));
+	assert_true(strlen(text) > before.size_bytes);
+
+	atomic_store(&told, height_of(shown->world));
+	assert_int_equal(attr_of(shown, path_of(&run, "events.jsonl")).size_bytes, strlen(text));
+	atomic_store(&told, 1); /* before the turn */
+	assert_int_equal(attr_of(shown, path_of(&run, "events.jsonl")).size_bytes, 0);
+}
+
+SHOWN_TURN(only_the_number_of_its_first_event_leads_to_a_file_that_grows)
+{
+	const struct turn_run run = begin(shown);
+	const uint64_t ino = attr_of(shown, path_of(&run, "events.jsonl")).ino;
+	struct wfs_attr attr;
+
+	assert_int_equal(wfs_tree_by_number(&shown->tree, ino, &attr), 0);
+	assert_int_equal(wfs_tree_by_number(&shown->tree, ino + 1, &attr), -ENOENT);
 }
 
 SHOWN_TURN(the_transcript_can_be_read)
@@ -446,4 +498,118 @@ SHOWN_TURN(a_turns_directory_has_its_path)
 
 	snprintf(expected, sizeof(expected), "turns/%s", run.id);
 	assert_string_equal(wfs_buffer_text(&path), expected);
+}
+
+static void assert_sound(struct shown *shown)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(shown->world->world, &problems, NULL, NULL, NULL), 0);
+	assert_int_equal(wfs_replay(shown->world->world, &problems, NULL, NULL, NULL), 0);
+	if (problems.count > 0)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}
+
+/* Drops all records but the newest, as far as no request is cut in two. */
+static void cut_journal(struct shown *shown)
+{
+	struct wfs_gc gc = {.journal = true};
+
+	assert_int_equal(wfs_gc_begin(shown->world->world, true, 1, &gc, NULL), 0);
+	assert_int_equal(wfs_gc_advance(shown->world->world, &gc, "tester", 0, NULL), 0);
+	assert_true(gc.done);
+}
+
+SHOWN_TURN(a_turn_goes_on_after_its_records_were_dropped)
+{
+	const struct turn_run other = begin(shown);
+	const struct turn_run run = begin(shown);
+	WFS_AUTO_FREE char *messages = contents(shown, path_of(&run, "messages.json"));
+	const uint64_t ino = attr_of(shown, path_of(&run, "events.jsonl")).ino;
+	struct wfs_tree_data data;
+
+	turn_says(&other, SAYS("over"));
+	cut_journal(shown);
+	assert_sound(shown);
+	assert_contents(shown, path_of(&run, "messages.json"), messages);
+	assert_missing(shown, path_of(&run, "events.jsonl"));
+	assert_missing(shown, path_of(&other, "events.jsonl"));
+	assert_int_equal(wfs_tree_read(&shown->tree, ino, 0, 100, &data), -ENOENT);
+	turn_says(&run, SAYS("hi"));
+
+	WFS_AUTO_FREE char *events = contents(shown, path_of(&run, "events.jsonl"));
+	assert_non_null(strstr(events, "ModelResponse"));
+	assert_null(strstr(events, "KernelStart"));
+	assert_sound(shown);
+	cut_journal(shown);
+	assert_sound(shown);
+}
+
+/* As for other steps of a collection: on a full disk, only few rows fit into a transaction. */
+SHOWN_TURN(a_step_looks_at_as_few_rows_of_turns_as_it_is_told)
+{
+	struct wfs_gc_step step = {.kind = WFS_GC_RUNS, .rows_max = 3};
+	struct wfs_request request = {.kind = WFS_REQUEST_GC, .principal = "tester", .gc = &step};
+	int steps = 0;
+
+	const struct turn_run run = begin(shown);
+	const struct turn_run other = begin(shown);
+	cut_journal(shown);
+	turn_says(&run, SAYS("hi"));
+	turn_says(&other, SAYS("ho"));
+	wfs_index_runs(&step.runs);
+	for (; !step.done; steps++)
+		assert_int_equal(wfs_world_call(shown->world->world, &request), 0);
+
+	assert_true(steps > 1);
+	assert_sound(shown);
+}
+
+SHOWN_TURN(a_cut_between_two_turns_keeps_the_events_of_the_later_one)
+{
+	const struct turn_run first = begin(shown);
+	turn_says(&first, SAYS("one"));
+	const uint64_t height = height_of(shown->world);
+	const struct turn_run second = begin(shown);
+	turn_says(&second, SAYS("two"));
+	WFS_AUTO_FREE char *events = contents(shown, path_of(&second, "events.jsonl"));
+	const uint64_t ino = attr_of(shown, path_of(&second, "events.jsonl")).ino;
+	struct wfs_gc gc = {.journal = true};
+
+	assert_int_equal(wfs_gc_begin(shown->world->world, false, height, &gc, NULL), 0);
+	assert_int_equal(gc.first_height, height);
+	assert_int_equal(wfs_gc_advance(shown->world->world, &gc, "tester", 0, NULL), 0);
+
+	assert_contents(shown, path_of(&second, "events.jsonl"), events);
+	assert_true(attr_of(shown, path_of(&second, "events.jsonl")).ino != ino);
+	assert_missing(shown, path_of(&first, "events.jsonl"));
+	assert_sound(shown);
+}
+
+/* A derived record cannot be folded without the one that has caused it. */
+SHOWN_TURN(no_request_is_cut_in_two)
+{
+	const uint64_t before = height_of(shown->world);
+	const struct turn_run run = begin(shown);
+	const uint64_t after = height_of(shown->world);
+
+	assert_true(after > before + 2);
+	for (uint64_t height = before; height <= after; height++) {
+		struct wfs_gc gc = {.journal = true};
+
+		assert_int_equal(wfs_gc_begin(shown->world->world, false, height, &gc, NULL), 0);
+		assert_int_equal(gc.first_height, height == after ? after : before);
+	}
+	/* If heights within it are the oldest, those after it are next. */
+	struct wfs_gc gc = {0};
+	assert_int_equal(wfs_gc_begin(shown->world->world, false, before + 1, &gc, NULL), 0);
+	assert_int_equal(wfs_gc_advance(shown->world->world, &gc, "tester", 0, NULL), 0);
+	gc = (struct wfs_gc){.journal = true};
+	assert_int_equal(wfs_gc_begin(shown->world->world, false, before + 1, &gc, NULL), 0);
+	assert_int_equal(gc.first_height, after);
+	assert_int_equal(wfs_gc_advance(shown->world->world, &gc, "tester", 0, NULL), 0);
+	assert_sound(shown);
+	turn_says(&run, SAYS("hi"));
+	assert_sound(shown);
 }

@@ -188,3 +188,95 @@ WITH_ACTORS(records_of_a_turn_that_are_not_seen_are_passed_over)
 
 	assert_int_equal(none.call.status, -ENOENT);
 }
+
+/* --- intents --- */
+
+#define TOOL_CALL                                                                         \
+	"{'action_type':'tool','arguments':{},'hash':'sha256:"                            \
+	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff','idempotent':" \
+	"false,'name':'git.push'}"
+
+static const json_t *intent_in(const struct asked *asked, size_t index)
+{
+	return json_array_get(result_of(asked, "intents"), index);
+}
+
+/* Makes a call of an outside tool, whose answer is lost. @ret_id: id of its intent; caller frees */
+static void lose_call(struct world_fixture *fixture, char **ret_id)
+{
+	const struct turn_run none = {.fixture = fixture};
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	assert_int_equal(act_as(fixture, "alice", TOOL_CALL, &answer), 0);
+	*ret_id = strdup(wfs_json_text(answer, "intent_id"));
+	assert_int_equal(turn_send_receipt(&none, *ret_id, "unknown",
+				 "{'code':'unknown','message':'it may have taken place'}"),
+		0);
+}
+
+WITH_ACTORS(intents_are_listed_with_what_waits_for_them)
+{
+	const struct turn_run run = begin(fixture);
+	WFS_AUTO_FREE char *waits = turn_waits_for(&run, 0);
+	WFS_AUTO_FREE char *lost = NULL;
+	AUTO_ASKED struct asked all;
+	AUTO_ASKED struct asked unknown;
+	AUTO_ASKED struct asked of_bob;
+
+	lose_call(fixture, &lost);
+	ask_verb(fixture, "intents", "{}", &all);
+	ask_verb(fixture, "intents", "{'state':'unknown','effect':'tool.outside'}", &unknown);
+	ask_verb(fixture, "intents", "{'principal':'bob'}", &of_bob);
+
+	assert_int_equal(json_array_size(result_of(&all, "intents")), 2);
+	assert_string_equal(member(intent_in(&all, 0), "intent_id"), waits);
+	assert_string_equal(member(intent_in(&all, 0), "run_id"), run.id);
+	assert_string_equal(member(intent_in(&all, 0), "effect"), "llm.generate");
+	assert_string_equal(member(intent_in(&all, 0), "state"), "open");
+	assert_meta(&all, height_of(fixture));
+	assert_int_equal(json_array_size(result_of(&unknown, "intents")), 1);
+	assert_string_equal(member(intent_in(&unknown, 0), "intent_id"), lost);
+	assert_string_equal(member(intent_in(&unknown, 0), "name"), "git.push");
+	assert_string_equal(member(intent_in(&unknown, 0), "principal"), "alice");
+	assert_int_equal(json_array_size(result_of(&of_bob, "intents")), 0);
+	assert_verb_refused(
+		fixture, "intents", "{'state':'lost'}", WFS_E_INVALID_ARGUMENT, "'state'");
+}
+
+WITH_ACTORS(intents_come_in_pages)
+{
+	AUTO_ASKED struct asked page;
+	AUTO_ASKED struct asked rest;
+	char payload[128];
+
+	(void)begin(fixture);
+	(void)begin(fixture);
+	ask_verb(fixture, "intents", "{'limit':1}", &page);
+	snprintf(payload, sizeof(payload), "{'limit':2,'cursor':'%s'}",
+		text_of(&page, "next_cursor"));
+	ask_verb(fixture, "intents", payload, &rest);
+
+	assert_int_equal(json_array_size(result_of(&page, "intents")), 1);
+	assert_int_equal(json_array_size(result_of(&rest, "intents")), 1);
+	assert_null(result_of(&rest, "next_cursor"));
+}
+
+WITH_ACTORS(an_unknown_call_is_resolved_once)
+{
+	WFS_AUTO_FREE char *lost = NULL;
+	AUTO_ASKED struct asked resolved;
+	AUTO_ASKED struct asked all;
+	char payload[160];
+
+	lose_call(fixture, &lost);
+	snprintf(
+		payload, sizeof(payload), "{'intent_id':'%s','outcome':'done','result':[1]}", lost);
+	ask_verb(fixture, "intent-resolve", payload, &resolved);
+	ask_verb(fixture, "intents", "{}", &all);
+
+	assert_string_equal(text_of(&resolved, "intent_id"), lost);
+	assert_string_equal(text_of(&resolved, "outcome"), "done");
+	assert_int_equal(json_array_size(result_of(&all, "intents")), 0);
+	assert_verb_refused(
+		fixture, "intent-resolve", payload, WFS_E_CONFLICT, "is answered already");
+}

@@ -20,7 +20,9 @@ static void fake_begin(struct wfs_driver *driver, struct wfs_drive *drive)
 	json_decref(fake->params);
 	fake->what = drive->what;
 	fake->params = json_deep_copy(drive->params);
-	drive->result = json_of("{'checkpoint':{'path':'plan:p1','plan_id':'p1'},'ok':true}");
+	drive->result =
+		json_of("{'checkpoint':{'bytes':0,'ok':true,'path':'plan:p1','plan_id':'p1',"
+			"'status':'done'},'ok':true}");
 	if (fake->code != WFS_OK)
 		drive->status = wfs_error_set(&drive->error, fake->code, "it failed");
 	drive->done(drive);

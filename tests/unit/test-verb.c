@@ -2,6 +2,9 @@
 /* The dispatcher of verbs, and the verbs that change something. */
 #include "tests/fixture/verb.h"
 
+#include "fs/verb/verb-impl.h"
+#include "kernel/domain/timer/timer.h"
+
 /* --- the dispatcher --- */
 
 #define REFUSES_VERB(name, verb, payload, code, says)                    \
@@ -22,6 +25,51 @@ REFUSES_VERB(verb_refuses_a_payload_that_lacks_a_member, "list-cells", "{}", WFS
 	"'reducer' is missing")
 REFUSES_VERB(verb_without_members_refuses_any, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT,
 	"takes: none")
+
+REFUSES_VERB(verb_refuses_a_member_of_a_wrong_type, "chat", "{'message':'m','wait':'no'}",
+	WFS_E_INVALID_ARGUMENT, "'wait': expected true or false")
+
+static void assert_help(const char *verb, const struct wfs_form *form)
+{
+	if (form->of)
+		assert_help(verb, form->of);
+	for (const struct wfs_field *field = form->fields; field && field->name; field++) {
+		if (!field->help)
+			fail_msg("%s: '%s' has no help", verb, field->name);
+		assert_help(verb, field->form);
+	}
+}
+
+TEST(verb_has_help_for_each_member_of_its_payload_and_its_answer)
+{
+	for (size_t i = 0; i < verb_count; i++) {
+		const struct verb *const verb = &verb_table[i];
+
+		assert_non_null(verb_help(verb));
+		assert_int_equal(verb_params(verb)->kind, WFS_FORM_RECORD);
+		assert_help(verb->name, verb_params(verb));
+		assert_help(verb->name, verb_answer(verb));
+	}
+}
+
+static void add_unknown(struct wfs_host *host, json_t *status)
+{
+	(void)host;
+	json_object_set_new(status, "weather", json_true());
+}
+
+IN_WORLD(verb_whose_answer_is_not_as_its_form_says_fails)
+{
+	AUTO_ASKED struct asked asked;
+	struct wfs_host host = {.status = add_unknown};
+
+	ask_host(fixture, &host, "status", NULL, &asked);
+
+	assert_int_equal(asked.call.error.code, WFS_E_INTERNAL_ERROR);
+	assert_non_null(strstr(asked.call.error.message,
+		"the answer is not as defined: /: expected only the members of its definition"));
+	assert_null(asked.call.result);
+}
 
 TEST(verb_that_takes_long_is_slow)
 {
@@ -82,6 +130,41 @@ IN_WORLD(verb_envelope_has_result_or_error_and_meta)
 	assert_string_equal(json_string_value(json_object_get(error, "code")), "unknown_method");
 	assert_string_equal(json_string_value(json_object_get(error, "category")), "validation");
 	assert_true(json_is_false(json_object_get(error, "retriable")));
+}
+
+/* A value that a member of a chat may have. */
+static json_t *sample_of(const char *name)
+{
+	if (strcmp(name, "wait") == 0)
+		return json_false();
+	return strcmp(name, "batch_size") == 0 || strcmp(name, "max_concurrency") == 0
+		? json_integer(1)
+		: json_string("x");
+}
+
+/* kernel/domain/timer/timer-wish.c has a list of its own. */
+TEST(a_timer_takes_a_chat_with_each_member_of_the_verb)
+{
+	size_t at = 0;
+
+	while (strcmp(verb_table[at].name, "chat") != 0)
+		at++;
+	for (const struct wfs_field *field = verb_params(&verb_table[at])->fields; field->name;
+		field++) {
+		WFS_AUTO_JSON json_t *action =
+			json_pack("{s:s, s:s}", "action_type", "chat", "message", "m");
+		struct wfs_error error = {0};
+
+		print_message("%s\n", field->name);
+		assert_int_equal(
+			json_object_set_new(action, field->name, sample_of(field->name)), 0);
+		const struct wfs_params params = {.effect = WFS_EFFECT_ACTION_SCHEDULE,
+			.action_schedule = {
+				.action = action, .after_ms = 1, .every_ms = -1, .max = -1}};
+		assert_int_equal(wfs_timer_check(&params, &error), 0);
+		assert_int_equal(json_object_set_new(action, "other", json_true()), 0);
+		assert_int_equal(wfs_timer_check(&params, &error), -EINVAL);
+	}
 }
 
 /* --- changing --- */
@@ -178,7 +261,7 @@ IN_WORLD(gc_refuses_what_it_does_not_understand)
 	assert_verb_refused(
 		fixture, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
 	assert_verb_refused(
-		fixture, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
+		fixture, "gc", "{'since':1,'journal':1}", WFS_E_INVALID_ARGUMENT, "journal");
 }
 
 IN_WORLD(invoke_of_noop_gives_a_result_and_no_record)

@@ -485,11 +485,9 @@ IN_WORLD(journal_size_is_that_of_all_lines_below_the_height)
 	for (uint64_t height = 1; height <= GENESIS_HEIGHT + 1; height++) {
 		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-		uint64_t size;
 
 		join_lines(&view, &text);
-		assert_int_equal(wfs_view_journal_size(&view, &size), 0);
-		assert_int_equal(size, text.size);
+		assert_int_equal(log_size(&view), text.size);
 	}
 }
 
@@ -510,7 +508,7 @@ IN_WORLD(journal_can_be_read_from_every_byte)
 			size_t expected = left < sizes[i] ? left : sizes[i];
 
 			wfs_buffer_reset(&part);
-			assert_int_equal(wfs_view_journal_read(&view, offset, sizes[i], &part), 0);
+			assert_int_equal(read_log(&view, offset, sizes[i], &part), 0);
 			assert_int_equal(part.size, expected);
 			if (expected)
 				assert_memory_equal(part.data, text.data + offset, expected);
@@ -529,8 +527,8 @@ IN_WORLD(journal_with_a_gap_is_damage)
 	assert_int_equal(world_fixture_open(fixture), 0);
 
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	assert_int_equal(wfs_view_journal_read(&view, 0, 100000, &part), 0);
+	assert_int_equal(read_log(&view, 0, 100000, &part), 0);
 	/* The part before the damage, in whole lines. */
 	assert_int_equal(part.data[part.size - 1], '\n');
-	assert_int_equal(wfs_view_journal_read(&view, part.size, 100000, &part), -EIO);
+	assert_int_equal(read_log(&view, part.size, 100000, &part), -EIO);
 }

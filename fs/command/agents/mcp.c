@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands for programs that run models: mcp, tools. */
+/* mcp: a command for programs that run models. */
 #include <signal.h>
 #include <unistd.h>
 
 #include "fs/command/agents/commands.h"
 #include "fs/mcp/stdio.h"
-#include "fs/tool/tool.h"
-
-int wfs_run_tools(struct wfs_run *run)
-{
-	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
-
-	if (!definitions)
-		return -ENOMEM;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_print_document(run, definitions);
-	for (size_t i = 0; i < wfs_tool_count; i++)
-		fprintf(run->out, "%-40s  %s\n", wfs_tools[i].signature, wfs_tools[i].summary);
-	return 0;
-}
 
 int wfs_run_mcp(struct wfs_run *run)
 {
@@ -36,6 +22,7 @@ int wfs_run_mcp(struct wfs_run *run)
 	if (r)
 		return r;
 	wfs_mcp_set_wait(mcp, run->wait_ms);
+	wfs_mcp_set_outside(mcp, run->options[WFS_OPTION_WITH_OUTSIDE]);
 	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away gives an error of write */
 	return wfs_mcp_serve(mcp, STDIN_FILENO, STDOUT_FILENO, &run->error);
 }

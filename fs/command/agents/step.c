@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/command/agents/again.h"
 #include "fs/command/agents/commands.h"
 #include "fs/command/agents/step.h"
 
@@ -169,13 +170,33 @@ static int begin_step(struct wfs_run *run, json_t *payload)
 	return wfs_run_show(run, "step", json_incref(payload), print_turn_id);
 }
 
+static int again(struct wfs_run *run)
+{
+	static const enum wfs_option others[] = {WFS_OPTION_TURNS, WFS_OPTION_MAX_TURNS,
+		WFS_OPTION_MESSAGES, WFS_OPTION_TOOLS, WFS_OPTION_TIMEOUT, WFS_OPTION_NO_WAIT,
+		WFS_OPTION_RECORD};
+	bool alone = run->argument_count == 1;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(others); i++)
+		alone &= !run->options[others[i]];
+	return alone ? wfs_again_run(run)
+		     : wfs_run_misuse(run, "with --again, only TURN and --model can be given");
+}
+
 int wfs_run_step(struct wfs_run *run)
 {
 	const char *const record = run->options[WFS_OPTION_RECORD];
 	WFS_AUTO_OUTPUT struct wfs_output file = {.fd = -1};
 	WFS_AUTO_JSON json_t *payload = NULL;
-	int r = make_request(run, &payload);
 
+	if (run->options[WFS_OPTION_WAKE])
+		return wfs_run_order(run, "wake", json_pack("{s:s}", "turn_id", run->arguments[0]),
+			"woken", run->arguments[0]);
+	if (run->options[WFS_OPTION_AGAIN])
+		return again(run);
+	if (run->options[WFS_OPTION_MODEL])
+		return wfs_run_misuse(run, "--model needs --again");
+	int r = make_request(run, &payload);
 	if (!r)
 		r = wfs_run_open(run);
 	if (!r && record)

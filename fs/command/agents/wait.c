@@ -30,6 +30,7 @@ static int begin_to_tell(struct waiter *waiter)
 	int r = 0;
 
 	wfs_progress_init(&waiter->progress, run->err);
+	waiter->progress.terminal = waiter->progress.terminal && waiter->wait->beside;
 	if (!waiter->progress.terminal)
 		return 0;
 	if (waiter->wait->begin)
@@ -82,6 +83,8 @@ static void tell(struct waiter *waiter)
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	bool more = false;
 
+	if (!waiter->wait->beside)
+		return;
 	if (waiter->beside && waiter->asked)
 		more = take(waiter);
 	if (waiter->beside && !waiter->asked &&

@@ -8,11 +8,12 @@
 #include "fs/command/frame/progress.h"
 #include "fs/command/frame/run.h"
 
-/* How progress is found and shown. All members are required except `begin`; plain value. */
+/* How progress is found and shown. Without `beside` none is, and the members from it on are not
+ * used; otherwise all are required except `begin`. Plain value. */
 struct wfs_wait {
 	const char *verb;
 	const char *ending; /* shown after a signal, e.g. "ending the turn" */
-	const char *beside; /* verb that gives the progress */
+	const char *beside; /* verb that gives the progress; NULL: no progress is shown */
 	int every_ms;       /* pause between two requests for the progress */
 	void *context;
 	/* Makes the next payload of `beside`; NULL without memory. */

@@ -73,11 +73,17 @@ int wfs_lines_fill(struct wfs_lines *lines)
 		lines->scanned_bytes -= lines->taken_bytes;
 		lines->taken_bytes = 0;
 	}
-	if (buffer->size > WFS_LINE_MAX)
+	if (buffer->size > WFS_LINE_MAX && !lines->drops_long)
 		return -EFBIG;
+	if (buffer->size > WFS_LINE_MAX || lines->dropping) {
+		wfs_buffer_reset(buffer);
+		lines->scanned_bytes = 0;
+		lines->dropping = true;
+	}
 	size = read_some(lines->fd, buffer);
 	if (size < 0)
 		return (int)size;
+	lines->read_bytes += (uint64_t)size;
 	lines->ended = size == 0;
 	return 0;
 }
@@ -86,6 +92,20 @@ void wfs_lines_stop(struct wfs_lines *lines)
 {
 	lines->ended = true;
 	lines->taken_bytes = lines->scanned_bytes = lines->buffer.size;
+}
+
+/* Takes the line that begins at @line and ends before @end. */
+static void take_line(
+	struct wfs_lines *lines, const char *line, const char *end, struct wfs_bytes *ret_line)
+{
+	const size_t size = (size_t)(end - line);
+
+	lines->scanned_bytes = lines->taken_bytes;
+	lines->number++;
+	*ret_line = lines->dropping || (size > WFS_LINE_MAX && lines->drops_long)
+		? WFS_BYTES(NULL, 0)
+		: WFS_BYTES(line, size);
+	lines->dropping = false;
 }
 
 bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line)
@@ -99,15 +119,13 @@ bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line)
 			buffer->size - lines->scanned_bytes);
 	if (!end) {
 		lines->scanned_bytes = buffer->size;
-		if (!lines->ended || lines->taken_bytes == buffer->size)
+		if (!lines->ended || (lines->taken_bytes == buffer->size && !lines->dropping))
 			return false;
 		end = buffer->data + buffer->size; /* a last line without an end */
 		lines->taken_bytes = buffer->size;
 	} else {
 		lines->taken_bytes = (size_t)(end + 1 - buffer->data);
 	}
-	lines->scanned_bytes = lines->taken_bytes;
-	lines->number++;
-	*ret_line = WFS_BYTES(line, (size_t)(end - line));
+	take_line(lines, line, end, ret_line);
 	return true;
 }

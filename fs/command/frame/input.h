@@ -27,7 +27,10 @@ struct wfs_lines {
 	size_t taken_bytes;
 	size_t scanned_bytes; /* of the buffer: known to have no further line end */
 	uint64_t number;      /* of the last taken line, from 1 */
+	uint64_t read_bytes;  /* of the file, so far */
 	bool ended;           /* the file has no more bytes */
+	bool drops_long;      /* a line that is too long is dropped, and does not fail */
+	bool dropping;        /* bytes of such a line were dropped; its end has not come yet */
 };
 
 void wfs_lines_init(struct wfs_lines *lines, int fd);
@@ -35,13 +38,14 @@ void wfs_lines_done(struct wfs_lines *lines);
 #define WFS_AUTO_LINES WFS_CLEANUP(wfs_lines_done)
 
 /** wfs_lines_fill() - call read(2) once, and add what comes to the lines that can be taken.
- *  Return: 0 (lines->ended: the file has ended), -EFBIG (a line is too long), or -errno. */
+ *  Return: 0 (lines->ended: the file has ended), -EFBIG (a line is too long, and lines->drops_long
+ *  is not set), or -errno. */
 int wfs_lines_fill(struct wfs_lines *lines);
 
 /** wfs_lines_stop() - drop lines that were not taken, and read no more. */
 void wfs_lines_stop(struct wfs_lines *lines);
 
 /** wfs_lines_next() - take the next line, without its end
- *  @ret_line: borrowed until the next fill
+ *  @ret_line: borrowed until the next fill; its `data` is NULL if the line was dropped
  *  Return: false: no whole line in memory (at the end of the file: no line at all). */
 bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line);

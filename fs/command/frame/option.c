@@ -18,12 +18,12 @@ bool wfs_option_needs_value(const struct wfs_option_row *row)
 	return row->value && row->value[0] != '[';
 }
 
-const struct wfs_option_row *wfs_option_find(const char *name, size_t size, uint64_t allowed)
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size, wfs_option_set allowed)
 {
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
 		const struct wfs_option_row *const row = &wfs_option_rows[i];
 
-		if ((allowed & UINT64_C(1) << i) &&
+		if (wfs_option_in(allowed, i) &&
 			(size == 1 ? row->letter == name[0]
 				   : strlen(row->name) == size &&
 						memcmp(row->name, name, size) == 0))
@@ -41,7 +41,8 @@ static int read_option(const char *argument, const char *next, struct wfs_given 
 	const size_t size = is_long ? strcspn(name, "=") : 1;
 
 	*ret_given = (struct wfs_given){
-		.row = is_long && size == 1 ? NULL : wfs_option_find(name, size, UINT64_MAX),
+		.row = is_long && size == 1 ? NULL
+					    : wfs_option_find(name, size, ~(wfs_option_set)0),
 		.argument = argument,
 		.name = name,
 		.name_size = size,

@@ -42,7 +42,7 @@ enum {
 	X(KEY_B64, "key-b64", 0, "K", NULL, "the key in base64, instead of KEY")                  \
 	X(RAW_STATE, "raw", 0, NULL, NULL, "print the state without the line meta")               \
 	X(RAW_CELLS, "raw", 0, NULL, NULL, "print each cell as a JSON object")                    \
-	X(FOLLOW, "follow", 'f', NULL, NULL, "continue with new records as they come")            \
+	X(FOLLOW, "follow", 'f', NULL, NULL, "continue with what comes later")                    \
 	X(FROM_SEQ, "from", 0, "N", NULL, "first record (default 0)")                             \
 	X(TURN, "turn", 0, "TURN", NULL, "only the records of this turn")                         \
 	X(LIMIT, "limit", 0, "N", NULL, "at most N records")                                      \
@@ -52,8 +52,12 @@ enum {
 		"print only the paths of files that match")                                       \
 	X(LINES, "lines", 0, NULL, NULL, "send each line as the value of an event of its own")    \
 	X(KEY, "key", 0, "K", NULL, "the key of the event")                                       \
+	X(DEDUP, "dedup", 0, "MEMBER", NULL,                                                      \
+		"record one event only for each value of this member")                            \
 	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep_heights", "keep the newest N heights")      \
 	X(SINCE, "since", 0, "H", "since", "keep height H and all above it")                      \
+	X(RAW_BEFORE, "raw-before", 0, "H", "raw_before",                                         \
+		"drop what models were sent, and sent back, in turns begun before height H")      \
 	X(GRANT_NAME, "name", 0, "NAME", "name", "name of the grant (default: PRINCIPAL.TYPE.N)") \
 	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER", "to_artifact_of",                         \
 		"the principal that owns the agent PRINCIPAL")                                    \
@@ -69,6 +73,11 @@ enum {
 	X(OF_TURN, "of-turn", 0, "N", "turn",                                                     \
 		"which CALL: N of 'turn N of M' in turns/TURN/status")                            \
 	X(TURNS, "turns", 0, "N", "turns", "take N turns, one after the other (default 1)")       \
+	X(WAKE, "wake", 0, NULL, NULL, "end the waiting of the turn AGENT")                       \
+	X(AGAIN, "again", 0, NULL, NULL,                                                          \
+		"ask a model what the turn AGENT was asked, and change nothing")                  \
+	X(MODEL, "model", 0, "MODEL", NULL,                                                       \
+		"with --again: the model of host.json that is asked (default: that of the turn)") \
 	X(MAX_TURNS, "max-turns", 0, "N", "max_turns",                                            \
 		"at most N requests to the model in a turn, up to the agent's own limit")         \
 	X(MESSAGES, "messages", 0, "FILE", "messages",                                            \
@@ -90,6 +99,8 @@ enum {
 	X(RESUME, "resume", 0, NULL, NULL, "run the plan at once")                                \
 	X(RETRY_FAILED, "retry-failed", 0, NULL, "retry_failed",                                  \
 		"run failed and skipped steps again")                                             \
+	X(KEEP, "keep", 0, NULL, NULL, "keep the old store for ever: gc does not remove it")      \
+	X(DROP_OLD, "drop-old", 0, NULL, NULL, "only remove the old stores of earlier upgrades")  \
 	X(REPAIR, "repair", 0, NULL, NULL,                                                        \
 		"make the world that the journal gives, if it is complete")                       \
 	X(RERUN, "rerun", 0, NULL, "rerun",                                                       \
@@ -97,7 +108,11 @@ enum {
 	X(ARTIFACT_ID, "id", 0, "ID", NULL, "id of the single artifact in FILE")                  \
 	X(SVG, "svg", 0, NULL, NULL, "a picture, drawn by Graphviz")                              \
 	X(YES, "yes", 'y', NULL, NULL, "do not ask")                                              \
-	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well (not enabled yet)")
+	X(PIN, "pin", 0, NULL, NULL, "only for the tools as their servers describe them now")     \
+	X(OUTSIDE, "outside", 0, NULL, NULL, "list the tools of servers outside of the world")    \
+	X(WITH_OUTSIDE, "with-outside", 0, NULL, NULL,                                            \
+		"also offer the tools of servers outside of the world")                           \
+	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well")
 
 enum wfs_option {
 #define WFS_OPTION_ENUM(constant, name, letter, value, member, help) WFS_OPTION_##constant,
@@ -118,7 +133,17 @@ struct wfs_option_row {
 };
 extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 
-#define WFS_OPTION_BIT(constant) (UINT64_C(1) << WFS_OPTION_##constant)
+/* A set of options. */
+typedef unsigned __int128 wfs_option_set;
+_Static_assert(WFS_OPTION_COUNT <= 8 * sizeof(wfs_option_set), "each option has a bit");
+
+#define WFS_OPTION_BIT(constant) ((wfs_option_set)1 << WFS_OPTION_##constant)
+
+/** wfs_option_in() - is the option with this index in the set? */
+static inline bool wfs_option_in(wfs_option_set set, size_t index)
+{
+	return set >> index & 1;
+}
 
 /* Options that may be given more than once; a command has at most one of them. */
 #define WFS_OPTIONS_REPEATED WFS_OPTION_BIT(QUOTA)
@@ -134,7 +159,7 @@ bool wfs_option_needs_value(const struct wfs_option_row *row);
 /** wfs_option_find() - find an option by its name of @size bytes, long or (one letter) short, among
  *  those of @allowed, made of WFS_OPTION_BIT(); NULL: it is not there. Options of one name agree on
  *  whether they take a value. */
-const struct wfs_option_row *wfs_option_find(const char *name, size_t size, uint64_t allowed);
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size, wfs_option_set allowed);
 
 /* An option on a command line, which it borrows. */
 struct wfs_given {

@@ -66,6 +66,11 @@ const struct wfs_command *wfs_command_find(const struct wfs_commands *commands,
 			*ret_words = 1;
 			return command;
 		}
+		if (first > 0 && word_count == 1 && command->alone && strlen(words[0]) == first &&
+			memcmp(command->name, words[0], first) == 0) {
+			*ret_words = 1;
+			return command;
+		}
 		if (first > 0 && word_count > 1 && strlen(words[0]) == first &&
 			memcmp(command->name, words[0], first) == 0 &&
 			strcmp(command->name + first + 1, words[1]) == 0) {

@@ -24,9 +24,10 @@ struct wfs_command {
 	const char *arguments; /* as in the usage line */
 	size_t argument_min;
 	size_t argument_max;
-	uint64_t options;    /* in addition to the global ones */
-	bool empty_argument; /* an empty argument is allowed */
-	bool changes;        /* if the world has no owner, this process becomes it */
+	wfs_option_set options; /* in addition to the global ones */
+	bool empty_argument;    /* an empty argument is allowed */
+	bool alone;             /* of two words: the first alone names the command, too */
+	bool changes;           /* if the world has no owner, this process becomes it */
 	wfs_command_run *run;
 	const char *summary; /* one line */
 	const char *help;    /* as it is printed */
@@ -144,10 +145,10 @@ int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint
  *  option is not given. Return: 0, or -EINVAL (misuse). */
 int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
 
-/** wfs_run_members() - set the members of @payload that given options name. A value N or H
- *  becomes an integer, TIME milliseconds, NAMES a list, FILE the JSON in that file; a flag becomes
- *  true, and any other value a text.
- *  Return: 0, -EINVAL (misuse), -ENOMEM, or the error of reading the file. */
+/** wfs_run_members() - set the members of @payload that given options have in the table of options
+ *  (fs/command/frame/option.h). The name of an option's value there says what it becomes: N or H an
+ *  integer, TIME milliseconds, NAMES a list, FILE the JSON in that file, none (a flag) true, any
+ *  other a text. Return: 0, -EINVAL (misuse), -ENOMEM, or the error of reading the file. */
 int wfs_run_members(struct wfs_run *run, json_t *payload);
 
 /** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0,

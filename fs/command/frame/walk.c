@@ -25,8 +25,11 @@ void wfs_walk_done(struct wfs_walk *walk)
 
 json_t *wfs_walk_payload(const struct wfs_walk *walk, const char *path)
 {
-	return json_pack("{s:s, s:s*}", "path", path, "at",
-		wfs_tree_path_names_height(path) ? NULL : walk->at);
+	/* Pages after the first are of its height, which only `--at` may give to a live path. */
+	const bool live = wfs_tree_path_names_height(path) ||
+		(wfs_tree_path_is_live(path) && !walk->run->options[WFS_OPTION_AT]);
+
+	return json_pack("{s:s, s:s*}", "path", path, "at", live ? NULL : walk->at);
 }
 
 int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json_t **ret_result)

@@ -17,7 +17,7 @@ struct wfs_walk {
 
 /** wfs_walk_init() - prepare to read the tree at the height that --at gives, or else the head
  *  @path: that will be read; if it is below at/, it names a height, so --at is misuse
- *  Return: 0, -EINVAL (misuse), -ENOMEM. */
+ *  Return: 0, -EINVAL (misuse, with the run's error), -ENOMEM. */
 int wfs_walk_init(struct wfs_walk *walk, struct wfs_run *run, const char *path);
 void wfs_walk_done(struct wfs_walk *walk);
 #define WFS_AUTO_WALK WFS_CLEANUP(wfs_walk_done)

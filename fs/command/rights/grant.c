@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caps/session-tools.h"
 #include "fs/command/rights/commands.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
@@ -58,6 +59,18 @@ static json_t *expiry(struct wfs_run *run)
 
 /* --- the parts of a grant --- */
 
+/* Has the grant cover only tools as they are listed now. */
+static int pin(struct wfs_run *run, json_t *params)
+{
+	WFS_AUTO_JSON json_t *list = NULL;
+	json_t *pinned = NULL;
+	int r = wfs_run_call(run, "tools", NULL, &list);
+
+	if (!r)
+		r = wfs_tools_pin(params, list, &pinned, &run->error);
+	return r ? r : json_object_set_new(params, "pinned", pinned) < 0 ? -ENOMEM : 0;
+}
+
 static int make_grant(struct wfs_run *run, json_t **ret_grant)
 {
 	const char *const cap = run->arguments[1];
@@ -71,6 +84,15 @@ static int make_grant(struct wfs_run *run, json_t **ret_grant)
 			run->arguments[2], strlen(run->arguments[2]), &params, &run->error);
 	if (!r && run->options[WFS_OPTION_EXPIRES] && !expires)
 		r = -ENOMEM;
+	if (!r && run->options[WFS_OPTION_PIN] && !strchr(cap, '/') && strcmp(cap, "tool") != 0)
+		r = wfs_run_misuse(run, "--pin is for a grant of tool, got '%.60s'", cap);
+	if (!r && run->options[WFS_OPTION_PIN]) {
+		params = params ? params : json_object();
+		r = json_is_object(params) ? pin(run, params)
+					   : wfs_run_misuse(run,
+						     "--pin: the parameters must be "
+						     "a JSON object");
+	}
 	if (r)
 		return r;
 	grant = json_pack("{s:s, s:o, s:O*, s:O*}", "to", run->arguments[0], "cap",

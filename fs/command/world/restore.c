@@ -40,6 +40,11 @@ static void print_text(struct wfs_run *run, const struct wfs_restored *restored)
 	if (restored->history)
 		wfs_run_notice(run, "restored %" PRIu64 " records in %s", restored->height,
 			run->arguments[1]);
+	else if (restored->journal && restored->older)
+		wfs_run_notice(run,
+			"an earlier version folded the journal, so this one cannot: made a world "
+			"from the state alone in %s",
+			run->arguments[1]);
 	else if (restored->journal)
 		wfs_run_notice(run,
 			"the journal begins with a baseline, and no copy has its cells: made a "

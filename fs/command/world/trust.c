@@ -10,6 +10,8 @@
 #include "fs/command/world/commands.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/host-file.h"
+#include "kernel/base/host-form.h"
+#include "kernel/base/json.h"
 #include "kernel/base/trust.h"
 #include "kernel/base/world-file.h"
 
@@ -52,12 +54,77 @@ static void add_models(struct wfs_buffer *text, const json_t *models, bool with_
 	}
 }
 
-/* Describes host.json. Entries that send a key come last, so that a user sees them above the
- * question, however long the rest is. */
-static int describe(const char *directory, const json_t *host, uint64_t under_way_count,
+static void add_texts(struct wfs_buffer *line, const char *before, const json_t *texts)
+{
+	size_t i;
+	json_t *text;
+
+	json_array_foreach(texts, i, text)
+		wfs_buffer_printf(line, "%s%s", i ? ", " : before, json_string_value(text));
+}
+
+static void add_server(struct wfs_buffer *text, const char *name, const json_t *entry)
+{
+	const json_t *const command = json_object_get(entry, "command");
+	const bool in_sandbox = json_is_true(json_object_get(entry, "sandbox"));
+	const char *before = ", with the value of the environment variable ";
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	const char *header;
+	json_t *variable;
+
+	wfs_buffer_printf(&line, "  tools '%s': ", name);
+	if (command) {
+		wfs_buffer_append_text(&line, "runs the command ");
+		wfs_json_write(command, &line);
+		if (in_sandbox)
+			wfs_buffer_printf(&line, " in the sandbox, with%s network",
+				json_is_true(json_object_get(entry, "network")) ? "" : "out");
+		add_texts(
+			&line, ", with the environment variables ", json_object_get(entry, "env"));
+	} else {
+		wfs_buffer_printf(&line, "asks the host %s", wfs_json_text(entry, "url"));
+	}
+	json_object_foreach(json_object_get(entry, "headers_env"), header, variable) {
+		wfs_buffer_printf(&line, "%s%s in the header %s", before,
+			json_string_value(variable), header);
+		before = ", and of ";
+	}
+	add_line(text, &line);
+}
+
+static void add_servers(struct wfs_buffer *text, const json_t *servers, bool careful)
+{
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry) {
+		const bool is_careful =
+			json_object_get(entry, "command") || json_object_get(entry, "headers_env");
+
+		if (is_careful == careful)
+			add_server(text, name, entry);
+	}
+}
+
+static bool has_command(const json_t *servers)
+{
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry)
+		if (json_object_get(entry, "command"))
+			return true;
+	return false;
+}
+
+/* Describes host.json. Entries that send a key or run a command come last, so that a user sees them
+ * above the question, however long the rest is. */
+static int describe(const char *directory, const json_t *host, const struct wfs_upkeep_found *found,
 	struct wfs_buffer *text)
 {
+	const uint64_t under_way_count = found->under_way_count;
 	const json_t *const models = json_object_get(host, "models");
+	const json_t *const servers = json_object_get(host, "tools");
 	const json_t *const uids = json_object_get(host, "uids");
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	const char *name;
@@ -68,6 +135,7 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 	wfs_buffer_append_text(
 		text, json_object_size(host) > 0 ? "host.json says:\n" : "It has no host.json:\n");
 	add_models(text, models, false);
+	add_servers(text, servers, false);
 	json_object_foreach((json_t *)uids, name, entry) {
 		wfs_buffer_reset(&line);
 		wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", name,
@@ -76,7 +144,8 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 	}
 	if (json_object_size(models) == 0)
 		wfs_buffer_append_text(text, "  no model is asked\n");
-	wfs_buffer_append_text(text, "  no command is run\n");
+	if (!has_command(servers))
+		wfs_buffer_append_text(text, "  no command is run\n");
 	if (under_way_count == 0)
 		wfs_buffer_append_text(text, "  no turn or plan is unfinished\n");
 	else
@@ -85,7 +154,11 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 			" request%s of turns and plans %s under way, and would go on\n",
 			under_way_count, under_way_count == 1 ? "" : "s",
 			under_way_count == 1 ? "is" : "are");
+	if (found->timer_count > 0)
+		wfs_buffer_printf(text, "  %" PRIu64 " timer%s, and would fire when due\n",
+			found->timer_count, found->timer_count == 1 ? " waits" : "s wait");
 	add_models(text, models, true);
+	add_servers(text, servers, true);
 	return wfs_buffer_check(text);
 }
 
@@ -116,7 +189,9 @@ int wfs_run_trust(struct wfs_run *run)
 	if (!r)
 		r = wfs_host_file_read(run->directory, &host, &hash, &run->error);
 	if (!r)
-		r = describe(run->directory, host, found.under_way_count, &text);
+		r = wfs_host_check(host, &run->error);
+	if (!r)
+		r = describe(run->directory, host, &found, &text);
 	if (r)
 		return r;
 	FILE *const shown = run->options[WFS_OPTION_JSON] ? run->err : run->out;
@@ -125,6 +200,8 @@ int wfs_run_trust(struct wfs_run *run)
 	if (!ask(run))
 		return wfs_error_set(&run->error, WFS_E_CANCELLED, "nothing was changed");
 	r = wfs_trust_give(run->directory, found.world_id, &hash, &run->error);
+	if (!r)
+		r = wfs_timers_resume(run->directory, &run->error);
 	if (r)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
@@ -145,4 +222,8 @@ void wfs_run_tell_trust(struct wfs_run *run, const char *directory)
 		return; /* another user owns it, and decides */
 	if (wfs_trust_check_now(directory, &reason) == -EACCES)
 		wfs_run_notice(run, "paused: %s", reason.message);
+	else if (wfs_timers_paused(directory))
+		wfs_run_notice(run,
+			"timers are paused, because the world was restored: 'worldfs trust' lets "
+			"them fire");
 }

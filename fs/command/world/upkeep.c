@@ -50,7 +50,8 @@ int wfs_run_backup(struct wfs_run *run)
 enum { GC_PAGE = 5000 }; /* versions checked between two lines of progress */
 
 /* Members that are summed over the answers of pages. */
-static const char *const sums[] = {"cells", "file_bytes", "files", "version_bytes", "versions"};
+static const char *const sums[] = {"cells", "file_bytes", "files", "raw", "raw_bytes",
+	"record_bytes", "records", "version_bytes", "versions"};
 
 static int first_page(struct wfs_run *run, json_t **ret_payload)
 {
@@ -58,12 +59,12 @@ static int first_page(struct wfs_run *run, json_t **ret_payload)
 	const char *const since = run->options[WFS_OPTION_SINCE];
 	WFS_AUTO_JSON json_t *payload = NULL;
 
-	if (run->options[WFS_OPTION_JOURNAL])
-		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
-			"--journal is not enabled: the records of dropped heights always stay");
-	if (!keep == !since)
+	if ((keep || !run->options[WFS_OPTION_RAW_BEFORE]) && !keep == !since)
 		return wfs_run_misuse(run, "expected either --keep-heights or --since");
-	payload = json_pack("{s:i}", "limit", GC_PAGE);
+	if (!keep && !since && run->options[WFS_OPTION_JOURNAL])
+		return wfs_run_misuse(run, "--journal needs --keep-heights or --since");
+	payload = json_pack("{s:b, s:i}", "journal", run->options[WFS_OPTION_JOURNAL] != NULL,
+		"limit", GC_PAGE);
 	int r = payload ? wfs_run_members(run, payload) : -ENOMEM;
 	if (!r)
 		*ret_payload = WFS_STEAL(payload);
@@ -99,6 +100,7 @@ static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **
 	WFS_AUTO_JSON json_t *result = NULL;
 	json_t *payload = NULL;
 	int r = first_page(run, &payload);
+	WFS_AUTO_JSON json_t *raw = json_incref(json_object_get(payload, "raw_before"));
 
 	while (!r) {
 		json_t *page = NULL;
@@ -113,10 +115,13 @@ static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **
 		r = page_shown(run, progress, result);
 		if (r)
 			break;
-		payload = json_pack("{s:O, s:i, s:I}", "cursor",
-			json_object_get(result, "next_cursor"), "limit", GC_PAGE, "since",
+		payload = json_pack("{s:O, s:b, s:i, s:I}", "cursor",
+			json_object_get(result, "next_cursor"), "journal",
+			run->options[WFS_OPTION_JOURNAL] != NULL, "limit", GC_PAGE, "since",
 			(json_int_t)wfs_run_integer(result, "first_height"));
 		r = payload ? 0 : -ENOMEM;
+		if (!r && raw && json_object_set(payload, "raw_before", raw) < 0)
+			r = -ENOMEM;
 	}
 	if (!r)
 		*ret_result = WFS_STEAL(result);
@@ -148,6 +153,15 @@ int wfs_run_gc(struct wfs_run *run)
 		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"),
 		wfs_run_integer(result, "version_bytes"), wfs_run_integer(result, "cells"),
 		wfs_run_integer(result, "files"), wfs_run_integer(result, "file_bytes"));
+	if (run->options[WFS_OPTION_JOURNAL])
+		wfs_run_notice(run, "%" PRId64 " records with %" PRId64 " bytes were dropped",
+			wfs_run_integer(result, "records"),
+			wfs_run_integer(result, "record_bytes"));
+	if (run->options[WFS_OPTION_RAW_BEFORE])
+		wfs_run_notice(run,
+			"%" PRId64 " requests and answers of models with %" PRId64
+			" bytes were dropped",
+			wfs_run_integer(result, "raw"), wfs_run_integer(result, "raw_bytes"));
 	if (json_is_true(json_object_get(result, "files_held")))
 		wfs_run_notice(run,
 			"a backup or verify is reading blob files, so none was removed;"

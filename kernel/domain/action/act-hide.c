@@ -134,6 +134,24 @@ static int look_at_write(struct looking *looking, const char *id)
 		: 0;
 }
 
+static int privacy_of(const struct wfs_domain *const *domains, struct finder *finder,
+	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);
+
+static const char *const hides_action[] = {"action", "reasoning", NULL};
+
+/* Of a timer whose action has private texts, only the sender sees the action. */
+static int look_at_schedule(struct looking *looking)
+{
+	const json_t *const action = json_object_get(looking->action, "action");
+	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
+	int r = privacy_of(looking->domains, looking->finder, action, &privacy, looking->error);
+
+	looking->privacy.secret = !r && wfs_privacy_hides(&privacy, action);
+	if (looking->privacy.secret)
+		looking->privacy.members = hides_action;
+	return wfs_trace(r);
+}
+
 static int look(struct looking *looking)
 {
 	const char *const id = wfs_json_text(looking->action, "artifact_id");
@@ -152,6 +170,8 @@ static int look(struct looking *looking)
 		return r < 0 ? wfs_trace(r) : 0;
 	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
 		return wfs_trace(look_at_write(looking, id));
+	case WFS_EFFECT_ACTION_SCHEDULE:
+		return wfs_trace(look_at_schedule(looking));
 	default:
 		return 0;
 	}
@@ -288,6 +308,10 @@ static int add_senders(struct act_hiding *hiding, const json_t *action, struct w
 	const bool alone = json_array_size(of) == 0 ||
 		(wfs_privacy_hides(privacy, action) && json_array_size(privacy->of) == 0);
 
+	if (of && wfs_action_effect(action) == WFS_EFFECT_ACTION_SCHEDULE) {
+		privacy->members = hides_action;
+		privacy->secret = true;
+	}
 	if (!of || wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
 		return 0;
 	privacy->members = hides_arguments;

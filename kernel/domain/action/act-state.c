@@ -28,6 +28,7 @@ void act_done(struct act *act)
 	wfs_buffer_done(&act->code.bytes);
 	json_decref(act->data);
 	json_decref(act->details);
+	json_decref(act->zone);
 }
 
 int act_refuse_with(struct act *act, json_t *details, int r)

@@ -202,6 +202,8 @@ int act_add_result(const struct act *act, json_t *result)
 {
 	if (add_nest(act, result) < 0)
 		return -ENOMEM;
+	if (act->zone && json_object_set(result, "zone", act->zone) < 0)
+		return -ENOMEM;
 	return act->price_paid > 0
 		? json_object_set_new(result, "price_paid", json_integer(act->price_paid))
 		: 0;
@@ -320,6 +322,7 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
+	act.kept = recorded ? fold->input.action : hiding.members;
 	r = run(&act, recorded ? action : fold->input.action, fold->outcome.action, error);
 	if (json_object_update(fold->outcome.action,
 		    recorded ? (json_t *)(uintptr_t)fold->input.action : hiding.members) < 0)

@@ -36,6 +36,8 @@ struct act {
 	struct invocation *within; /* the invocation whose code acts; NULL: a principal acts */
 	struct wfs_params params;
 	const json_t *sent; /* the JSON that `params` were decoded from; borrowed */
+	const json_t *kept; /* members of the action as its record has them: `action` of a timer has
+			     * stand-ins for private texts there; borrowed, may be NULL */
 	struct act_text content;
 	struct act_text code;
 
@@ -43,6 +45,7 @@ struct act {
 	char message[512];  /* for the sender */
 	json_t *data;       /* for the sender; owned; NULL: null */
 	json_t *details;    /* about a refusal; owned, may be NULL */
+	json_t *zone;       /* time zone of a timer, as the host has described it; owned, or NULL */
 	int64_t price_paid; /* scrip; -1: the action has no price */
 	bool unrecorded;    /* the action only read, so it gets no record */
 	bool refused_again; /* refused because its record says so; nothing was computed */

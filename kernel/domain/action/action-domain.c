@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts, scrip, the mint and code that runs, as a domain. */
+#include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
 #include "kernel/domain/query/query-run.h"
+#include "kernel/domain/timer/timer.h"
 #include "kernel/read/entity.h"
 
 static int check(const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
+	WFS_AUTO_JSON json_t *params = NULL;
+	struct wfs_params decoded;
+	int r = wfs_action_check_form(action, error);
+
 	(void)manifest;
-	return wfs_action_check_form(action, error);
+	if (r || wfs_action_effect(action) != WFS_EFFECT_ACTION_SCHEDULE)
+		return r;
+	params = wfs_action_params(action);
+	r = params ? wfs_effect_decode(WFS_EFFECT_ACTION_SCHEDULE, params, &decoded, error)
+		   : fold_no_memory(error);
+	return r ? r : wfs_timer_check(&decoded, error);
 }
 
 static const struct wfs_action_type actions[] = {

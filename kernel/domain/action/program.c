@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cache of compiled code. */
 #include "kernel/domain/action/invoke.h"
+#include "kernel/domain/timer/timer.h"
 
 void action_programs_done(struct action_programs *programs)
 {
@@ -43,6 +44,9 @@ static struct action_program *make_room(struct action_programs *programs)
 	return oldest;
 }
 
+/* The last bindings are of actions that worlds of earlier programs do not have. */
+enum { TIMER_ACTIONS = 2 };
+
 /* Compiles code. @functions: NULL-ended; it must define one of these; NULL: not checked */
 static int compile(struct act *act, const struct wfs_document_artifact *artifact,
 	const char *const *functions, struct wfs_code **ret_program, struct wfs_error *error)
@@ -62,7 +66,8 @@ static int compile(struct act *act, const struct wfs_document_artifact *artifact
 		.source = source,
 		.functions = functions,
 		.bindings = host_bindings,
-		.binding_count = host_binding_count,
+		.binding_count =
+			host_binding_count - (timer_is_enabled(act->fold) ? 0 : TIMER_ACTIONS),
 		.budget = &act->fold->budget,
 		.ret_failure = &failure,
 	};

@@ -138,7 +138,7 @@ static int check_arguments(
 		if (!param->optional && !json_object_get(named, param->name))
 			return wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "%s requires '%s': %s",
 				method->name, param->name, param->help);
-	int r = wfs_shape_check(&shape, named, &reason);
+	int r = wfs_form_check(&shape, named, &reason);
 	if (r == -EINVAL)
 		return wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "%s: %.400s", method->name, reason.message);

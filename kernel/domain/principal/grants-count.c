@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts, in the cell of each principal, the agents that it has made and the grants that it has
- * passed on. The world bounds the number of both, so each principal gets its own lower bound: one
- * alone cannot use up the world's.
+ * Counts, in the cell of each principal, the agents that it has made, the grants that it has passed
+ * on, and its calls of outside tools. The world bounds the number of each, so each principal gets
+ * its own lower bound: one alone cannot use up the world's.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
@@ -16,6 +16,8 @@ static const struct counted {
 } counted[] = {
 	[GRANTS_COUNT_AGENTS] = {"agents that are principals", WFS_PRINCIPAL_AGENTS_MAX},
 	[GRANTS_COUNT_PASSED_ON] = {"grants that it passed on", WFS_PRINCIPAL_PASSED_ON_MAX},
+	[GRANTS_COUNT_OUTSIDE] = {"calls of outside tools that have no answer, or an unknown one",
+		WFS_PRINCIPAL_OUTSIDE_MAX},
 };
 
 int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
@@ -23,7 +25,10 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 {
 	const struct counted *const row = &counted[what];
 	WFS_AUTO_DOCUMENT struct wfs_document_principal document = {.own = {.json = NULL}};
-	int64_t *const place = what == GRANTS_COUNT_AGENTS ? &document.agents : &document.passed_on;
+	int64_t *const places[] = {[GRANTS_COUNT_AGENTS] = &document.agents,
+		[GRANTS_COUNT_PASSED_ON] = &document.passed_on,
+		[GRANTS_COUNT_OUTSIDE] = &document.outside};
+	int64_t *const place = places[what];
 
 	if (fold->input.partial) /* some grants and agents would be missing */
 		return 0;
@@ -38,6 +43,12 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 			principal, (long long)row->max, row->what);
 	*place = count > 0 ? count : -1;
 	return wfs_trace(fold_write_principal(fold, &document, error));
+}
+
+int grants_count_outside(
+	struct wfs_fold *fold, const char *principal, int amount, struct wfs_error *error)
+{
+	return wfs_trace(grants_count(fold, principal, GRANTS_COUNT_OUTSIDE, amount, error));
 }
 
 /* --- agents --- */
@@ -61,8 +72,12 @@ static int note_requester(struct wfs_fold *fold, struct wfs_document_principal *
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error)
 {
-	struct wfs_document_principal document = {
-		.agent_of = payer, .agents = -1, .created_by = maker, .id = id, .passed_on = -1};
+	struct wfs_document_principal document = {.agent_of = payer,
+		.agents = -1,
+		.created_by = maker,
+		.id = id,
+		.outside = -1,
+		.passed_on = -1};
 	char requester[WFS_GRANT_NAME_MAX + 1];
 
 	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)

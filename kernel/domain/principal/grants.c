@@ -100,8 +100,11 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error)
 {
 	const char *const id = json_string_value(json_object_get(principal, "id"));
-	const struct wfs_document_principal document = {
-		.created_by = fold->input.principal, .id = id, .agents = -1, .passed_on = -1};
+	const struct wfs_document_principal document = {.created_by = fold->input.principal,
+		.id = id,
+		.agents = -1,
+		.outside = -1,
+		.passed_on = -1};
 	int r = fold_put_principal(fold, id, &document, error);
 
 	return wfs_trace(r ? r : account_open(fold, id, principal, error));

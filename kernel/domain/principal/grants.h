@@ -7,11 +7,13 @@
  * act, and whether a grant is within the one that it is passed on from: a principal can pass on a
  * part of a grant that it has, which makes a new grant with `from`.
  *
- *   sys.principal, key id: {agent_of?, agents?, created_by, id, passed_on?, requested_by?};
- *       agent_of: the principal that pays for the artifact of type agent with which this principal
- *       was made; agents, passed_on: how many agents this principal has made and how many grants
- *       it has passed on; requested_by: the principal whose request made this agent, if it differs
- *       from agent_of; if an agent sent the request, that agent's requested_by or agent_of
+ *   sys.principal, key id: {agent_of?, agents?, created_by, id, outside?, passed_on?,
+ *       requested_by?}; agent_of: the principal that pays for the artifact of type agent with which
+ *       this principal was made; agents, passed_on: how many agents this principal has made and how
+ *       many grants it has passed on; outside: how many of its calls of outside tools
+ *       (kernel/domain/outside) are not answered, or unknown; requested_by: the principal whose
+ *       request made this agent, if it differs from agent_of; if an agent sent the request, that
+ *       agent's requested_by or agent_of
  *   sys.grant, key name: {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
  *       params, to, used?{calls,tokens}}
  *
@@ -36,6 +38,12 @@ extern const struct wfs_domain wfs_principal_domain;
  *  takes the changes of a failure back. */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
+
+/** grants_count_outside() - for kernel/domain/outside/: add @amount, 1 or -1, to the number of open
+ *  and unknown calls of outside tools in the cell of a principal. Return: 0, -EDQUOT
+ *  (quota_exceeded: there are WFS_PRINCIPAL_OUTSIDE_MAX), … */
+int grants_count_outside(
+	struct wfs_fold *fold, const char *principal, int amount, struct wfs_error *error);
 
 /** grants_charge_receipt() - charge a model's answer, one call and its tokens, to the grant that
  *  allowed the request (fold->input.charge; NULL: nothing is charged), and to the one that this

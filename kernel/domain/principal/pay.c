@@ -18,12 +18,13 @@ static bool is_counted(const struct wfs_fold *fold)
 }
 
 /* Actions that end something are stored even when the quota is spent, because they cannot be
- * repeated endlessly. So are answers from outside, which may have been paid for. */
+ * repeated endlessly. So are the end of a timer, and answers from outside, which may have been paid
+ * for. */
 static bool is_always_stored(const struct wfs_fold *fold)
 {
 	const struct wfs_action_type *type;
 
-	if (fold->input.kind == WFS_RECORD_RECEIPT)
+	if (fold->input.kind == WFS_RECORD_RECEIPT || fold->input.fired.how == WFS_FIRED_LAST)
 		return true;
 	if (fold->input.kind != WFS_RECORD_ACTION || fold->outcome.refusal.code != WFS_OK)
 		return false;

@@ -44,6 +44,7 @@ int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct
 enum grants_count {
 	GRANTS_COUNT_AGENTS,
 	GRANTS_COUNT_PASSED_ON,
+	GRANTS_COUNT_OUTSIDE,
 };
 
 /** grants_count() - add @amount, which may be negative, to the count @what in the cell of a

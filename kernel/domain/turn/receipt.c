@@ -3,6 +3,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/grants.h"
+#include "kernel/domain/turn/raw.h"
 #include "kernel/domain/turn/turn-impl.h"
 #include "kernel/read/text.h"
 
@@ -112,6 +113,9 @@ int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 
 	if (!r)
 		r = turn_answered(&turn, receipt->intent_id, error);
+	if (r)
+		return wfs_trace(r);
+	r = turn_keep_raw(&turn, receipt, error);
 	if (r)
 		return wfs_trace(r);
 	if (strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_WORKFLOW_ADVANCE)) == 0)

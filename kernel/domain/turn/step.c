@@ -180,6 +180,7 @@ static void set_first(struct turn *turn, const json_t *action)
 		.ended_ns = -1,
 		.groups = turn_own(turn, json_array()),
 		.last_assistant = -1,
+		.raw = -1,
 		.max_turns = json_integer_value(json_object_get(action, "max_turns")),
 		.model = wfs_json_text(json_object_get(action, "setup"), "model"),
 		.open = turn_own(turn, json_array()),

@@ -85,9 +85,10 @@ static const json_t *run_of_action(const struct wfs_body_action *body)
 
 	if (!json_is_true(json_object_get(body->result, "ok")))
 		return NULL;
-	if (strcmp(type, "step") == 0 || strcmp(type, "ask") == 0)
+	if (strcmp(type, "step") == 0 || strcmp(type, "ask") == 0 || strcmp(type, "wait") == 0)
 		return json_object_get(body->result, "run_id");
-	if (strcmp(type, "cancel") == 0 || strcmp(type, "approve") == 0)
+	if (strcmp(type, "cancel") == 0 || strcmp(type, "approve") == 0 ||
+		strcmp(type, "wake") == 0)
 		return json_object_get(body->action, "turn_id");
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns of agents as a domain. */
 #include "kernel/base/json.h"
+#include "kernel/domain/turn/raw.h"
 #include "kernel/domain/turn/turn-file.h"
 #include "kernel/domain/turn/turn-impl.h"
 #include "kernel/read/entity.h"
@@ -10,6 +11,8 @@ static const struct wfs_action_type actions[] = {
 	{"cancel", true, .form = &turn_cancel_form, .fold = turn_fold_cancel},
 	{"ask", .form = &turn_ask_form, .fold = turn_fold_ask},
 	{"approve", .form = &turn_approve_form, .fold = turn_fold_approve},
+	{"wait", .form = &turn_wait_form, .fold = turn_fold_wait},
+	{"wake", .form = &turn_wake_form, .fold = turn_fold_wake},
 	{NULL},
 };
 
@@ -35,6 +38,12 @@ static const struct wfs_entity_provider files[] = {
 	{WFS_ENTITY_FILE_MESSAGES, {.write = wfs_turn_write_messages}},
 	{WFS_ENTITY_FILE_TRANSCRIPT, {.write = wfs_turn_write_transcript}},
 	{WFS_ENTITY_FILE_RESULT, {.source = find_result, .write = wfs_turn_write_result}},
+	{WFS_ENTITY_FILE_RAW,
+		{.write_part = turn_raw_write,
+			.find = turn_raw_find,
+			.next = turn_raw_next,
+			.count = turn_raw_count,
+			.name = turn_raw_name}},
 };
 
 static void clear(struct wfs_fold *fold)

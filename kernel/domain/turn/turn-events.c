@@ -6,12 +6,14 @@
 #include "kernel/domain/turn/turn-index.h"
 #include "kernel/read/record.h"
 
-int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq)
+/* Finds an event. @from: 0: the first; UINT64_MAX: the last */
+static int find_event(
+	struct wfs_view *view, struct wfs_bytes run_id, uint64_t from, uint64_t *ret_seq)
 {
 	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
 	uint64_t event_size;
 	uint64_t seq;
-	int r = wfs_turn_walk_init(&walk, view, run_id, UINT64_MAX);
+	int r = wfs_turn_walk_init(&walk, view, run_id, from);
 
 	while (!r && (r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
 		if (event_size > 0) {
@@ -21,6 +23,16 @@ int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t
 		r = 0;
 	}
 	return r ? wfs_trace(r) : -ENOENT;
+}
+
+int wfs_turn_first_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq)
+{
+	return find_event(view, run_id, 0, ret_seq);
+}
+
+int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq)
+{
+	return find_event(view, run_id, UINT64_MAX, ret_seq);
 }
 
 static int parse_event(struct wfs_view *view, uint64_t seq, struct wfs_record_parsed *parsed)

@@ -26,7 +26,8 @@ static bool waits(const struct wfs_document_turn *run)
 	const json_t *open;
 
 	json_array_foreach(run->open, i, open) {
-		if (json_is_true(json_object_get(open, "asked")))
+		if (json_is_true(json_object_get(open, "asked")) ||
+			json_is_true(json_object_get(open, "waits")))
 			return true;
 	}
 	return false;

@@ -51,8 +51,12 @@ json_t *wfs_turn_summary(const struct wfs_document_turn *run);
 
 /* --- events --- */
 
-/** wfs_turn_last_event() - find the newest event (events.h) of a run in the view. @ret_seq: of its
- *  record. Return: 0, -ENOENT (no event), … */
+/** wfs_turn_first_event() - find the oldest event (events.h) of a run in the view that is kept.
+ *  @ret_seq: of its record. Return: 0, -ENOENT (no event), … */
+int wfs_turn_first_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq);
+
+/** wfs_turn_last_event() - find the newest event of a run in the view. Return: as
+ *  wfs_turn_first_event(). */
 int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq);
 
 /** wfs_turn_event_run() - append to the buffer @run_id the id of the run that the event record @seq

@@ -207,7 +207,8 @@ int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_ca
 /* --- actions and answers, for turn-domain.c --- */
 
 /* The forms of the actions. */
-extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form;
+extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form,
+	turn_wait_form, turn_wake_form;
 
 /** turn_fold_step() - do the action `step`: begin a run, for which the request's principal pays the
  *  agent's price. @ret_answer: {run_id}; caller owns it
@@ -233,6 +234,20 @@ int turn_fold_ask(
  *  Return: 0, -ENOENT (not_found: no such run or open call), -ESTALE (conflict: the run has ended,
  *  the call does not wait, or without `turn` another call of the run may have had this id), … */
 int turn_fold_approve(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_wait() - do the action `wait`, {after_ms?, at?, intent_id, until_event?}: have a tool
+ *  call of the principal's run wait for a time, or for an event. @ret_answer: {run_id}; caller owns
+ *  it
+ *  Return: 0, -ENOENT (not_found: no such intent or schema), -ESTALE (conflict: the call is
+ *  answered, or waits already), -EDQUOT (quota_exceeded), … */
+int turn_fold_wait(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_wake() - do the action `wake`, {turn_id}: end the waiting of a run's calls
+ *  @ret_answer: {run_id}; caller owns it. Return: 0, -ENOENT (not_found: no such run), -ESTALE
+ *  (conflict: no call waits), … */
+int turn_fold_wake(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_receipt() - close an intent of a run, and fold the receipt that answers it

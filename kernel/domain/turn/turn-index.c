@@ -33,9 +33,13 @@ int wfs_turn_walk_init(
 
 	wfs_index_run(&set, run_id);
 	int r = wfs_index_walk_init(&walk->rows, view->txn, &set, newest_first);
+	if (!r)
+		r = wfs_journal_own_first(view->txn, &walk->first_seq);
 	if (r)
 		return wfs_trace(r);
 	walk->height = view->height;
+	if (!newest_first && from < walk->first_seq)
+		from = walk->first_seq;
 	walk->rows.start = newest_first ? view->height : from;
 	return 0;
 }
@@ -47,7 +51,7 @@ int wfs_turn_walk_next(struct wfs_turn_walk *walk, uint64_t *ret_seq, uint64_t *
 
 	if (r <= 0)
 		return wfs_trace(r);
-	if (seq >= walk->height)
+	if (seq >= walk->height || seq < walk->first_seq)
 		return 0;
 	*ret_seq = seq;
 	*ret_event_size = walk->rows.amount;

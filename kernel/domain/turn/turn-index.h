@@ -3,7 +3,7 @@
  * An index of the records of each run: those that changed it (`step`, receipts, actions that are
  * its tool calls, `ask`, `approve`, `cancel`) and those derived from these.
  *
- * A row is written with its record and never removed, so the index is right at every height. It
+ * A row is written with its record and goes only with it, so the index is right at every height. It
  * has the size of the record's line in `events.jsonl`. A run that came from a copy without a
  * journal has only rows of later records.
  * Thread: the thread of the transaction.
@@ -25,6 +25,7 @@ int wfs_turn_index_add(struct wfs_txn *txn, const char *run_id, uint64_t seq, ui
 /* A walk over the records of one run that are in a view. Plain value: init, next …, done. */
 struct wfs_turn_walk {
 	struct wfs_index_walk rows;
+	uint64_t first_seq; /* the oldest record that is kept */
 	uint64_t height;
 };
 

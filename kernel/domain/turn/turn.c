@@ -108,7 +108,8 @@ int turn_emit(
 	derived = json_pack("{s:s, s:O}", "schema", events[event].schema, "value", value);
 	if (!derived)
 		return fold_no_memory(error);
-	const struct wfs_body_event body = {.schema = events[event].schema, .value = value};
+	const struct wfs_body_event body = {
+		.due_ns = -1, .schema = events[event].schema, .value = value};
 	wfs_buffer_reset(&fold->scratch);
 	wfs_body_write_event(&fold->scratch, &body);
 	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, fold->folding, derived, error));

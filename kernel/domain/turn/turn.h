@@ -15,8 +15,9 @@
  *
  *   sys.turn, key run id: {advanced?, agent, asked_by, below?, called_by?, calls {count, done,
  *       errors, next}, depth?, ending?, error?, event_seq, final? {call, result}, from, groups[],
- *       last_action?, last_assistant?, max_turns, model, open[{asked?, began?, call?, intent_id}],
- *       pins[], reason?, reflex?, retried, run_id, started_ns, ended_ns?, status, tool_calls?,
+ *       last_action?, last_assistant?, max_turns, model,
+ *       open[{asked?, began?, call?, intent_id, waits?}], pins[], reason?, reflex?, raw?, retried,
+ *       run_id, started_ns, ended_ns?, status, tool_calls?,
  *       top?, turn, usage{…}, usage_incomplete}; status: running, ended; asked_by: principal that
  *       sent the step; groups: how many messages each group (turn-impl.h) has; pins: groups that
  *       each request to the model has; from: first of the others that it has; final: what the tool

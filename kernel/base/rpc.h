@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON-RPC 2.0 messages, as the Model Context Protocol narrows them: one a line, no batches, ids
- * are strings or integers.
+ * are strings or integers. Our server and our client of that protocol read and write them here.
  * Source: JSON-RPC 2.0; MCP 2025-06-18, "Messages".
  */
 #pragma once
@@ -22,20 +22,34 @@ enum wfs_rpc_code {
 /* A received message. Plain value; release with wfs_rpc_message_done. */
 struct wfs_rpc_message {
 	json_t *document;   /* owned */
-	const char *method; /* borrowed; NULL: a response, which is ignored */
-	json_t *id;         /* borrowed; NULL: a notification */
-	json_t *params;     /* borrowed; an object or NULL */
+	const char *method; /* borrowed; NULL: a response */
+	json_t *id;         /* borrowed; NULL: a notification, or an error without an id */
+	json_t *params;     /* borrowed; of a request or notification: an object or NULL */
+	json_t *result;     /* borrowed; of a response; NULL: it has failed */
+	json_t *error;      /* borrowed; of a response that has failed; any value */
 };
 void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
+/** wfs_rpc_open() - read a message from a parsed value
+ *  @document: taken, whatever is returned; an element of a batch may be one, too
+ *  @ret_message: caller calls wfs_rpc_message_done(); written also after a failure, with as many
+ *  members as the value has
+ *  Return: NULL, or the fault of the value: a text with static lifetime. `params` that are not an
+ *  object are none; the caller refuses them. */
+const char *wfs_rpc_open(json_t *document, struct wfs_rpc_message *ret_message);
+
 /** wfs_rpc_read() - read a message from a line
  *  @ret_message: zero-initialised; caller calls wfs_rpc_message_done(), whatever is returned
  *  @output: gets the error for a line that is not a valid message
- *  Return: true: there is a message to handle; false: an error was appended, or the message is a
- *  response, or an invalid notification: both are ignored. */
+ *  Return: true: there is a request or notification to handle; false: an error was appended, or
+ *  the message is a response, or an invalid notification: both are ignored. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
+
+/** wfs_rpc_request() - append a request, or, if @id is 0, a notification. @params: taken; NULL:
+ *  memory for them was lacking, and @output is marked as failed */
+void wfs_rpc_request(struct wfs_buffer *output, int64_t id, const char *method, json_t *params);
 
 /** wfs_rpc_result() - append the answer to the request @id. @result: taken; NULL: memory for it was
  *  lacking, and the answer is an internal error */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes JSON-RPC messages. */
-#include "fs/mcp/rpc.h"
+#include "kernel/base/rpc.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -13,6 +13,20 @@ enum { MESSAGE_MAX = 1024 }; /* bytes of an error's message */
 void wfs_rpc_message_done(struct wfs_rpc_message *message)
 {
 	json_decref(WFS_STEAL(message->document));
+}
+
+void wfs_rpc_request(struct wfs_buffer *output, int64_t id, const char *method, json_t *params)
+{
+	WFS_AUTO_JSON json_t *document = params
+		? json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", method, "params", params)
+		: NULL;
+
+	if (!document || (id != 0 && json_object_set_new(document, "id", json_integer(id)) < 0)) {
+		output->failed = true;
+		return;
+	}
+	wfs_json_write(document, output);
+	wfs_buffer_append_byte(output, '\n');
 }
 
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result)
@@ -64,8 +78,8 @@ static bool is_id(const json_t *id)
 	return json_is_string(id) || json_is_integer(id);
 }
 
-/* The error of a message; NULL: it is valid. */
-static const char *fault_of(const json_t *document)
+/* The fault of a message; NULL: it is valid. */
+static const char *fault_of(const json_t *document, const struct wfs_rpc_message *message)
 {
 	const json_t *const version = json_object_get(document, "jsonrpc");
 	const json_t *const id = json_object_get(document, "id");
@@ -77,23 +91,39 @@ static const char *fault_of(const json_t *document)
 		return "expected a message: an object";
 	if (!json_is_string(version) || strcmp(json_string_value(version), "2.0") != 0)
 		return "'jsonrpc': expected \"2.0\"";
-	if (id && !is_id(id))
+	if (id && !is_id(id) && !(json_is_null(id) && message->error && !method))
 		return "'id': expected a string or an integer";
 	if (method && !json_is_string(method))
 		return "'method': expected a string";
-	if (!method && !json_object_get(document, "result") && !json_object_get(document, "error"))
-		return "expected 'method'";
+	if (!method && message->result && message->error)
+		return "an answer with both 'result' and 'error'";
+	if (!method && !message->result && !message->error)
+		return "expected 'method', or in an answer 'result' or 'error'";
 	return NULL;
+}
+
+const char *wfs_rpc_open(json_t *document, struct wfs_rpc_message *ret_message)
+{
+	json_t *const id = json_object_get(document, "id");
+	json_t *const params = json_object_get(document, "params");
+
+	*ret_message = (struct wfs_rpc_message){
+		.document = document,
+		.method = json_string_value(json_object_get(document, "method")),
+		.id = is_id(id) ? id : NULL,
+		.params = json_is_object(params) ? params : NULL,
+		.result = json_object_get(document, "result"),
+		.error = json_object_get(document, "error"),
+	};
+	return fault_of(document, ret_message);
 }
 
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output)
 {
-	WFS_AUTO_RPC_MESSAGE struct wfs_rpc_message message = {.method = NULL};
 	struct wfs_error error = {.code = WFS_OK};
-	int r = wfs_json_parse_bounded(line.data, line.size, &message.document, &error);
-	const char *const fault = r ? NULL : fault_of(message.document);
-	json_t *const id = json_object_get(message.document, "id");
+	json_t *document = NULL;
+	int r = wfs_json_parse_bounded(line.data, line.size, &document, &error);
 
 	if (r) {
 		wfs_rpc_error(output, NULL,
@@ -103,22 +133,17 @@ bool wfs_rpc_read(
 			NULL, "%s", error.code ? error.message : "out of memory");
 		return false;
 	}
-	message.id = id;
-	message.method = json_string_value(json_object_get(message.document, "method"));
-	message.params = json_object_get(message.document, "params");
+	const char *const fault = wfs_rpc_open(document, ret_message);
 	if (fault) {
-		wfs_rpc_error(
-			output, is_id(id) ? id : NULL, WFS_RPC_INVALID_REQUEST, NULL, "%s", fault);
+		wfs_rpc_error(output, ret_message->id, WFS_RPC_INVALID_REQUEST, NULL, "%s", fault);
 		return false;
 	}
-	if (message.method && message.params && !json_is_object(message.params)) {
+	if (ret_message->method && !ret_message->params && json_object_get(document, "params")) {
 		/* A notification is never answered. */
-		if (id)
-			wfs_rpc_error(output, id, WFS_RPC_INVALID_PARAMS, NULL,
+		if (ret_message->id)
+			wfs_rpc_error(output, ret_message->id, WFS_RPC_INVALID_PARAMS, NULL,
 				"'params': expected an object");
 		return false;
 	}
-	*ret_message = message;
-	message.document = NULL;
 	return ret_message->method != NULL;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was sent to a model for a turn, and what came back, byte for byte, until it is recorded with
+ * the receipt (kernel/domain/turn/raw.h). Headers, which have the key, are not kept; a key that
+ * comes back is masked before the bytes are hashed.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "agents/prepare/private.h"
+#include "kernel/base/buffer.h"
+
+struct wfs_error;
+struct wfs_texts;
+
+/* Plain value; zero-initialised is empty; raw_done() ends it. */
+struct raw {
+	bool wanted;                 /* host.json says that it is to be kept */
+	struct agents_origin origin; /* of the private texts in the request */
+	struct wfs_buffer *sent;     /* owned: the request, then the answer to each attempt */
+	struct wfs_bytes *bytes;     /* of those that are not empty; owned */
+	size_t count;                /* of `sent`; 0: nothing was sent */
+	size_t bytes_count;
+};
+void raw_done(struct raw *raw);
+
+/** raw_take() - keep a request and its answers, in the place of earlier ones; nothing if it is not
+ *  wanted
+ *  @answers: @count of them, one for each attempt; an empty one: nothing came
+ *  @secret: key of the model; NULL: none
+ *  Return: 0, or -ENOMEM: nothing is kept. */
+int raw_take(struct raw *raw, struct wfs_bytes request, const struct wfs_buffer *answers,
+	size_t count, const char *secret);
+
+/** raw_name() - add the hashes of what is kept to @receipt, which has its payload; stand-ins for
+ *  them if the request or the payload has private texts. @texts: gets these hashes
+ *  Return: 0, or -errno with @error. */
+int raw_name(struct raw *raw, json_t *receipt, struct wfs_texts *texts, struct wfs_error *error);
+
+/** raw_write() - append @bytes to @buffer, with @secret masked
+ *  If the key is in the bytes in another way, in escapes or in pieces that a stream cuts, a note is
+ *  appended in place of all bytes. Return: 0, -ENOMEM. */
+int raw_write(struct wfs_buffer *buffer, struct wfs_bytes bytes, const char *secret);

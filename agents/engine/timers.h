@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timers that fire: the earliest due time is looked up in the world's index, and one timer of libuv
+ * waits for it, whatever the number of timers. A few timers fire at once, each as a request of its
+ * principal; what is due beyond these stays in the index.
+ * Thread: engine->thread, unless a function says otherwise.
+ */
+#pragma once
+
+#include "agents/engine/engine.h"
+
+/** timers_start() - prepare engine->timers, and begin to fire what is due, unless the engine is
+ *  paused. */
+void timers_start(struct engine *engine);
+
+/** timers_changed() - look at the due times again, because a timer has changed. Thread: any. */
+void timers_changed(struct engine *engine);
+
+/** timers_look() - fire what is due, and wait for the next due time. */
+void timers_look(struct engine *engine);
+
+/** timers_drop_all() - fire nothing any more: timers that wait to be tried again are dropped, and
+ *  their due times are found when the world is opened again. */
+void timers_drop_all(struct engine *engine);
+
+/** timers_close() - close the timer of libuv, after the last firing has ended. */
+void timers_close(struct engine *engine);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's part of the door (caps/driving.h) for timers (kernel/domain/timer/timer.h): which
+ * are due, and how they fire. Functions that return int return 0, or -errno with @error.
+ */
+#pragma once
+
+#include "kernel/base/hash-text.h"
+#include "kernel/manifest/document.h"
+#include "kernel/value/fired.h"
+
+struct wfs_driving;
+struct wfs_request;
+struct wfs_session;
+
+/* Timers that are due. Plain value; zero-initialise, set the first members, and end with
+ * wfs_due_done(). */
+struct wfs_due {
+	int64_t now_ns;
+	size_t max;          /* of timers, and of waits */
+	size_t left_out_max; /* the look stops after as many */
+	/* After which timer or wait the look begins, in the order of due times; zeros: with the
+	 * first. Moves on to where the look has stopped, and back to zeros at the end. */
+	struct wfs_due_place {
+		int64_t due_ns;
+		uint64_t cell_id;
+	} place;
+	struct wfs_document_timer *timers; /* owned, with their documents */
+	size_t count;
+	char (*waits)[WFS_HASH_TEXT_SIZE]; /* owned; intents whose wait is over */
+	size_t wait_count;
+	size_t left_out; /* timers and waits that were not wanted, and damaged timers */
+	size_t damaged;  /* timers whose document cannot be one: they do not fire */
+	int64_t next_ns; /* when to look again; INT64_MAX: no other timer waits */
+};
+void wfs_due_done(struct wfs_due *due);
+#define WFS_AUTO_DUE WFS_CLEANUP(wfs_due_done)
+
+/* Is a timer or wait not wanted now, for instance because it is under way already?
+ * @principal: whose timer it is; NULL: a wait. @id: of the timer, or of the intent that waits */
+typedef bool wfs_due_busy_fn(void *context, const char *principal, const char *id);
+
+/** wfs_driving_due() - find timers, and waits, that are due at due->now_ns, from due->place on
+ *  @busy: gets @context; leaves timers and waits out. @due: also filled after a failure */
+int wfs_driving_due(const struct wfs_driving *driving, wfs_due_busy_fn *busy, void *context,
+	struct wfs_due *due, struct wfs_error *error);
+
+/** wfs_driving_firing() - choose the due time of a timer that fires now, by its `catch_up`
+ *  @timer: due at @now_ns. @since_ns: the driver has been at work since then, without a jump of the
+ *  clock: `none` leaves out due times before
+ *  @ret_fired: borrows from @timer; how = WFS_FIRED_LATE: all due times were missed */
+int wfs_driving_firing(const struct wfs_document_timer *timer, int64_t since_ns, int64_t now_ns,
+	struct wfs_fired *ret_fired, struct wfs_error *error);
+
+/** wfs_driving_fires() - does the due time still wait to fire?
+ *  Return: 1; 0: it has fired, or the timer is gone, also if another one has its id; or -errno. */
+int wfs_driving_fires(const struct wfs_driving *driving, const char *principal,
+	const struct wfs_fired *fired, struct wfs_error *error);
+
+/** wfs_driving_wait() - read the wait of a tool call. @ret_wait: caller ends it with
+ *  wfs_document_done(), also after a failure; its `own.json` is NULL if the call does not wait yet;
+ *  the function then returns 0 */
+int wfs_driving_wait(const struct wfs_driving *driving, const char *intent_id,
+	struct wfs_document_wait *ret_wait, struct wfs_error *error);
+
+/** wfs_driving_waited() - make the result of a wait that is over: {woken, event?}; woken: time,
+ *  event or step. The event is there if the session may read its record.
+ *  @ret_result: caller owns it */
+int wfs_driving_waited(const struct wfs_session *session, const struct wfs_document_wait *wait,
+	json_t **ret_result, struct wfs_error *error);
+
+/** wfs_driving_timer_action() - get the action of a timer, with the private texts that the
+ *  session's principal may read. @ret_action: shares no JSON value with anything else;
+ *  caller owns it */
+int wfs_driving_timer_action(const struct wfs_session *session,
+	const struct wfs_document_timer *timer, json_t **ret_action, struct wfs_error *error);
+
+/** wfs_session_fire() - send the action of a timer, which is an action or an event; not a step or
+ *  chat. @request: with `done`, `context` and `fired` set; @action: must live until `done`
+ *  Return: 0 (`done` will be called, also with a refusal, which is recorded), or -errno with
+ *  request->error: nothing was recorded. */
+int wfs_session_fire(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
+
+/** wfs_session_give_up() - record that a timer does not fire, for the reason in request->error
+ *  @request: as for wfs_session_fire(). Return: 0 (`done` will be called with that error; if it is
+ *  recorded, request->seq is set), or -errno. */
+int wfs_session_give_up(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request);

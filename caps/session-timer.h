@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timers that a session sees (kernel/domain/timer/timer.h), for lists of them. */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct wfs_session;
+struct wfs_view;
+
+/** wfs_session_timer_next() - find the next timer whose file the session sees, oldest first
+ *  @principal: only its timers; NULL: those of all principals
+ *  @cursor: 0 at first; moves on
+ *  @left: bound of the timers to look at, those that are not seen included; decremented for each
+ *  @ret_summary: {action_type, by?, catch_up, fired, id, next_ns, principal}; caller owns it; NULL:
+ *  @left is 0, and more timers may follow
+ *  Return: 1, 0 at the end, or -errno. */
+int wfs_session_timer_next(const struct wfs_session *session, struct wfs_view *view,
+	const char *principal, uint64_t *cursor, uint64_t *left, json_t **ret_summary);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to caps/: the list of outside tools that an authority keeps (caps/session-tools.h). */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+
+struct wfs_authority;
+struct wfs_tools;
+
+/** wfs_tools_new() - make a list that does not change any more. @list: taken, also on failure.
+ *  Return: NULL without memory; the caller drops the reference. */
+struct wfs_tools *wfs_tools_new(json_t *list);
+
+/** wfs_tools_ref(), wfs_tools_unref() - count the references to a list; both accept NULL. Thread:
+ *  any. */
+struct wfs_tools *wfs_tools_ref(struct wfs_tools *tools);
+void wfs_tools_unref(struct wfs_tools *tools);
+WFS_DEFINE_AUTO(tools, struct wfs_tools, wfs_tools_unref)
+#define WFS_AUTO_TOOLS WFS_CLEANUP(wfs_auto_tools)
+
+/* A tool of a list, or a server with the place of its tools. Plain value; borrowed. */
+struct wfs_tool_place {
+	uint64_t number;   /* see wfs_session_server() in caps/session-tools.h */
+	const char *name;  /* the full name of a tool, which begins with that of its server */
+	const json_t *row; /* of a tool */
+	size_t begin, end; /* of a server */
+};
+
+/** wfs_tools_places() - get the tools of a list, sorted by their servers' names, then by number;
+ *  wfs_tools_servers() - get the servers that have tools, sorted by number, with their places among
+ *  all tools. @tools: NULL: none. Return: borrowed as long as the reference. */
+const struct wfs_tool_place *wfs_tools_places(const struct wfs_tools *tools, size_t *ret_count);
+const struct wfs_tool_place *wfs_tools_servers(const struct wfs_tools *tools, size_t *ret_count);
+
+/** wfs_tool_server_size() - count the bytes of a full name that are the server's. */
+size_t wfs_tool_server_size(const char *name);
+
+/** wfs_tools_list() - Return: borrowed as long as the reference; NULL: nothing is listed. */
+const json_t *wfs_tools_list(const struct wfs_tools *tools);
+
+/** wfs_authority_tools() - get the list. Return: a reference, which the caller drops; NULL: nothing
+ *  is listed. */
+struct wfs_tools *wfs_authority_tools(struct wfs_authority *authority);
+
+/** wfs_authority_swap_tools() - set the list. @tools: taken; NULL: none. Return: the list before,
+ *  whose reference the caller drops. */
+struct wfs_tools *wfs_authority_swap_tools(
+	struct wfs_authority *authority, struct wfs_tools *tools);

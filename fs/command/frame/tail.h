@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the lines of a file as they come, as `tail -n +1 -F` does: also those of a file that grows,
+ * that does not exist yet, that is cut to a smaller size, or that is replaced by another file.
+ *
+ * A file that was replaced is read on for WFS_TAIL_OLD_MS after its last byte, because programs
+ * write to it until they open the new one. A line without an end is taken when the file can have no
+ * more.
+ * Source: tail(1).
+ */
+#pragma once
+
+#include <poll.h>
+
+#include "fs/command/frame/input.h"
+
+struct wfs_tail;
+
+enum {
+	WFS_TAIL_LOOK_MS = 250, /* after which the file is looked at without a reason */
+	WFS_TAIL_OLD_MS = 5000,
+};
+
+/* Told in words what happened to the file. @text: borrowed for the call */
+typedef void wfs_tail_tell(void *context, const char *text);
+
+/** wfs_tail_new() - begin to read lines; caller frees @ret_tail with wfs_tail_free()
+ *  @path: of a regular file, which may not exist yet; or `-`, standard input, which ends with its
+ *  bytes. Must outlive the tail
+ *  @follow: false: the file must exist, may be of any kind, and ends with its bytes, too
+ *  @tell, @context: for news of the file
+ *  Return: 0, -EINVAL (invalid_argument: not a regular file), -EACCES, … with @error. */
+int wfs_tail_new(const char *path, bool follow, wfs_tail_tell *tell, void *context,
+	struct wfs_tail **ret_tail, struct wfs_error *error);
+void wfs_tail_free(struct wfs_tail *tail);
+WFS_DEFINE_AUTO(tail, struct wfs_tail, wfs_tail_free)
+#define WFS_AUTO_TAIL WFS_CLEANUP(wfs_auto_tail)
+
+/** wfs_tail_next() - take the next line that was read, without its end
+ *  @ret_line: borrowed until the next wfs_tail_fill(); `data` is NULL for a line of more than
+ *  WFS_LINE_MAX bytes, which are dropped
+ *  @ret_number: of the line in its file, from 1
+ *  Return: false: wfs_tail_fill() has to read more. */
+bool wfs_tail_next(struct wfs_tail *tail, struct wfs_bytes *ret_line, uint64_t *ret_number);
+
+/** wfs_tail_fill() - read what is there, at most a part of it. Call it when all lines were taken.
+ *  Return: 1 (bytes came), 0 (none are there now), or -errno with @error. */
+int wfs_tail_fill(struct wfs_tail *tail, struct wfs_error *error);
+
+/** wfs_tail_poll() - get what to poll(2) for before the next wfs_tail_fill(), which is also called
+ *  every WFS_TAIL_LOOK_MS, for what poll(2) does not report. */
+struct pollfd wfs_tail_poll(const struct wfs_tail *tail);
+
+/** wfs_tail_ended() - can no more lines come? */
+bool wfs_tail_ended(const struct wfs_tail *tail);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The forms of host.json. */
+#include "kernel/base/host-form.h"
+
+#include <string.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+
+#define KNOWN "a member that worldfs-host(5) names"
+#define WORDS(words_) WFS_FORM(.kind = WFS_FORM_TEXT, .words = (words_))
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define TIME WFS_FORM_FROM_TO(1, INT32_MAX)
+#define MEMBER_OF(of, name, form, optional, help)                      \
+	{                                                              \
+#name, form, optional, help, offsetof(struct of, name) \
+	}
+#define MEMBER(...) MEMBER_OF(wfs_host_model, __VA_ARGS__)
+
+static const struct wfs_field model_fields[] = {
+	MEMBER(provider, WORDS("openai script"), 0,
+		"what answers: a server with the API of OpenAI, or a file of answers"),
+	MEMBER(base_url, &wfs_form_text, WFS_OPTIONAL,
+		"URL of the API, such as http://localhost:11434/v1; required with openai"),
+	MEMBER(file, &wfs_form_text, WFS_OPTIONAL,
+		"path of the file of answers, relative to the world directory; required with "
+		"script"),
+	MEMBER(model, &wfs_form_text, WFS_OPTIONAL,
+		"the server's name of the model; by default the name of the entry; embedding must "
+		"have it"),
+	MEMBER(api_key_env, &wfs_form_text, WFS_OPTIONAL,
+		"environment variable of the owner process that has the key for the server"),
+	MEMBER(profile, WORDS("openai vllm llamacpp sglang"), WFS_OPTIONAL,
+		"how the server takes constraints; by default openai"),
+	MEMBER(max_tokens_name, WORDS("max_tokens max_completion_tokens"), WFS_OPTIONAL,
+		"member of a request that limits the answer; by default max_tokens"),
+	MEMBER(extra_body, WFS_FORM(.kind = WFS_FORM_OBJECT), WFS_NULLABLE,
+		"members for every request; one that is in the request already is replaced"),
+	MEMBER(stream, &wfs_form_bool, WFS_OPTIONAL, "answers come as a stream; by default false"),
+	MEMBER(dimensions, WFS_FORM_FROM_TO(1, WFS_HOST_DIMENSIONS_MAX), WFS_OPTIONAL,
+		"how many numbers an embedding has; by default as many as the server gives, at "
+		"most 4096"),
+	MEMBER(connect_timeout_ms, TIME, WFS_OPTIONAL,
+		"milliseconds for connecting; by default 5000"),
+	MEMBER(first_byte_timeout_ms, TIME, WFS_OPTIONAL,
+		"milliseconds until the answer begins; by default 120000"),
+	MEMBER(idle_timeout_ms, TIME, WFS_OPTIONAL,
+		"milliseconds between two parts of the answer; by default 60000"),
+	MEMBER(total_timeout_ms, TIME, WFS_OPTIONAL,
+		"milliseconds for all attempts of one request together; by default 600000"),
+	{NULL},
+};
+
+#undef MEMBER
+#define MEMBER(...) MEMBER_OF(wfs_host_server, __VA_ARGS__)
+
+static int check_length(const char *name, const json_t *value, struct wfs_error *error)
+{
+	const size_t count =
+		json_is_array(value) ? json_array_size(value) : json_object_size(value);
+
+	return count > 0 && count <= WFS_HOST_SERVER_LIST_MAX
+		? 0
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "%s: expected 1 to %d items, got %zu", name, WFS_HOST_SERVER_LIST_MAX,
+			  count);
+}
+
+static int check_command(const char *name, const json_t *command, struct wfs_error *error)
+{
+	const int r = check_length(name, command, error);
+
+	return r || *json_string_value(json_array_get(command, 0))
+		? r
+		: wfs_error_set(
+			  error, WFS_E_INVALID_ARGUMENT, "%s: expected a program, got ''", name);
+}
+
+/* A variable of the environment. */
+static int check_variable(const char *name, const json_t *value, struct wfs_error *error)
+{
+	const char *const text = json_string_value(value);
+
+	return *text && !strchr(text, '=')
+		? 0
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "%s: expected the name of an environment variable, got '%.60s'", name,
+			  text);
+}
+
+/* Headers that the transport sets, or that change how the message is read. */
+static bool is_reserved(const char *header)
+{
+	static const char *const reserved[] = {"Accept", "Accept-Encoding", "Connection",
+		"Content-Length", "Content-Type", "Expect", "Host", "Last-Event-ID",
+		"Mcp-Protocol-Version", "Mcp-Session-Id", "TE", "Trailer", "Transfer-Encoding",
+		"Upgrade"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(reserved); i++)
+		if (strcasecmp(header, reserved[i]) == 0)
+			return true;
+	return false;
+}
+
+static int check_headers(const char *name, const json_t *headers, struct wfs_error *error)
+{
+	const char *header;
+	json_t *variable;
+
+	json_object_foreach((json_t *)headers, header, variable) {
+		/* A token of RFC 9110, 5.6.2. */
+		if (!*header || header[strspn(header, LETTERS "!#$%&'*+-.^_`|~")] != '\0' ||
+			is_reserved(header))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: expected the name of a header that the protocol does not use, "
+				"got '%.60s'",
+				name, header);
+	}
+	return check_length(name, headers, error);
+}
+
+static const struct wfs_form variable_form = {.kind = WFS_FORM_TEXT, .then = check_variable};
+
+static const struct wfs_field server_fields[] = {
+	MEMBER(command,
+		WFS_FORM(.kind = WFS_FORM_LIST, .of = &wfs_form_text, .then = check_command),
+		WFS_OPTIONAL,
+		"program of a server that is a child process, and its arguments; either this or "
+		"url"),
+	MEMBER(url, &wfs_form_text, WFS_OPTIONAL,
+		"URL of a server that speaks Streamable HTTP, such as https://example.org/mcp"),
+	MEMBER(env, WFS_FORM(.kind = WFS_FORM_LIST, .of = &variable_form, .then = check_length),
+		WFS_OPTIONAL,
+		"environment variables of the owner process that the child gets; it gets no "
+		"others"),
+	MEMBER(headers_env,
+		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &variable_form, .then = check_headers),
+		WFS_OPTIONAL,
+		"headers of requests to url, and for each the environment variable of the owner "
+		"process that has its value"),
+	MEMBER(timeout_ms, TIME, WFS_OPTIONAL,
+		"milliseconds for starting, for listing tools, and for a call; by default 60000"),
+	MEMBER(output_max_bytes, WFS_FORM_FROM_TO(1, WFS_HOST_OUTPUT_BYTES_MAX), WFS_OPTIONAL,
+		"bytes that the result of a call may have; by default 1048576"),
+	MEMBER(concurrency, WFS_FORM_FROM_TO(1, WFS_HOST_CONCURRENCY_MAX), WFS_OPTIONAL,
+		"calls at the same time; further calls wait; by default 4"),
+	MEMBER(start, WORDS("lazy always"), WFS_OPTIONAL,
+		"lazy: the server is started when it is needed; always: as long as the world is "
+		"driven; by default lazy"),
+	MEMBER(sandbox, &wfs_form_bool, WFS_OPTIONAL,
+		"run the command under bubblewrap, with a read-only system and a private /tmp; by "
+		"default false"),
+	MEMBER(network, &wfs_form_bool, WFS_OPTIONAL,
+		"let a command in the sandbox use the network; by default false"),
+	{NULL},
+};
+
+static int check_server(const char *name, const json_t *server, struct wfs_error *error)
+{
+	static const struct {
+		const char *member, *needed;
+	} needs[] = {
+		{"env", "command"},
+		{"sandbox", "command"},
+		{"network", "sandbox"},
+		{"headers_env", "url"},
+	};
+
+	if (!json_object_get(server, "command") == !json_object_get(server, "url"))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%s: expected either 'command' or 'url', got %s", name,
+			json_object_get(server, "url") ? "both" : "neither");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(needs); i++)
+		if (json_object_get(server, needs[i].member) &&
+			!json_object_get(server, needs[i].needed))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: expected '%s', which '%s' needs, got no such member", name,
+				needs[i].needed, needs[i].member);
+	return 0;
+}
+
+const struct wfs_form wfs_host_server_form = {
+	.kind = WFS_FORM_RECORD, .fields = server_fields, .comment = KNOWN, .then = check_server};
+
+static int check_servers(const char *name, const json_t *servers, struct wfs_error *error)
+{
+	const char *server;
+	json_t *entry;
+
+	if (json_object_size(servers) > WFS_HOST_SERVERS_MAX)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%s: expected at most %d servers, got %zu", name, WFS_HOST_SERVERS_MAX,
+			json_object_size(servers));
+	json_object_foreach((json_t *)servers, server, entry) {
+		const size_t size = strspn(server, LETTERS "_-");
+
+		if (size == 0 || server[size] || size > WFS_HOST_SERVER_NAME_MAX)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: expected a server's name of at most %d letters of ASCII, "
+				"digits, '_' and '-', got '%.80s'",
+				name, WFS_HOST_SERVER_NAME_MAX, server);
+	}
+	return 0;
+}
+
+/* What each provider needs. */
+static int check_model(const char *name, const json_t *model, struct wfs_error *error)
+{
+	const char *const provider = wfs_json_text(model, "provider");
+	const char *const needed = strcmp(provider, "script") == 0 ? "file" : "base_url";
+
+	return json_object_get(model, needed)
+		? 0
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "%s: expected '%s', which the provider '%s' needs, got no such member",
+			  name, needed, provider);
+}
+
+static int check_uids(const char *name, const json_t *uids, struct wfs_error *error)
+{
+	const char *uid;
+	const json_t *principal;
+
+	json_object_foreach((json_t *)uids, uid, principal) {
+		uint64_t number;
+
+		if (!*uid || wfs_decimal_read(uid, strlen(uid), &number) != strlen(uid) ||
+			number > UINT32_MAX || (uid[0] == '0' && uid[1]))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: expected a user's number, got '%.60s'", name, uid);
+	}
+	return 0;
+}
+
+const struct wfs_form wfs_host_model_form = {
+	.kind = WFS_FORM_RECORD, .fields = model_fields, .comment = KNOWN, .then = check_model};
+
+static const struct wfs_field host_fields[] = {
+	{"keep_raw", &wfs_form_bool, WFS_OPTIONAL,
+		"keep what models were sent for turns, and what came back, in turns/TURN/raw; by "
+		"default true"},
+	{"models", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_model_form), WFS_OPTIONAL,
+		"the models that agents, chats and the memory can ask, by their names"},
+	{"tools",
+		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_server_form,
+			.then = check_servers),
+		WFS_OPTIONAL,
+		"servers of the Model Context Protocol, which offer tools, by their names"},
+	{"uids", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_form_text, .then = check_uids),
+		WFS_OPTIONAL, "numbers of users of this host, and the principal that each is"},
+	{NULL},
+};
+const struct wfs_form wfs_host_form = {
+	.kind = WFS_FORM_RECORD, .fields = host_fields, .comment = KNOWN};
+
+int wfs_host_check(const json_t *host, struct wfs_error *error)
+{
+	struct wfs_error reason = {.code = WFS_OK};
+	const int r = wfs_form_check(&wfs_host_form, host, &reason);
+
+	return r == -EINVAL
+		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "host.json: %s", reason.message)
+		: r ? wfs_error_from_errno(error, r, "check host.json")
+		    : 0;
+}
