@@ -180,7 +180,8 @@ static int fire_now(struct firing *firing, struct wfs_error *error)
 		return drive(firing, &wait_for_plan, WFS_DRIVE_CHAT, error);
 	struct wfs_request *const request = prepare(firing);
 	r = wfs_session_fire(firing->session, firing->action, request);
-	*error = request->error;
+	if (r) /* otherwise the kernel's thread has the request */
+		*error = request->error;
 	return r;
 }
 

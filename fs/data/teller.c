@@ -171,6 +171,8 @@ static int send_message(struct wfs_teller *teller, const struct message *message
 	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(message->bytes.size);
 	const fuse_ino_t ino = wfs_numbers_ino(&teller->numbers, message->ino);
 
+	if (!wfs_fuse_is_initialised(teller->fuse))
+		return -ENOENT; /* the world changes already, but nothing is cached */
 	switch (message->kind) {
 	case ENTRY:
 		return fuse_lowlevel_notify_inval_entry(

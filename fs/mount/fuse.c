@@ -25,7 +25,7 @@ struct wfs_fuse {
 	pthread_t thread;             /* runs the loop; valid when `started` */
 	bool started;
 	bool mounted;
-	bool initialised; /* `init` was called; set before the loop begins */
+	atomic_bool initialised; /* `init` was called; set before the loop begins */
 	unsigned int threads;
 	char *directory;
 	struct wfs_keeper *keeper;
@@ -151,6 +151,11 @@ int wfs_fuse_new(
 	return 0;
 }
 
+bool wfs_fuse_is_initialised(const struct wfs_fuse *fuse)
+{
+	return atomic_load(&fuse->initialised);
+}
+
 /* Answers Linux's first request. If this fails, Linux refuses all later requests. */
 static int fuse_initialise(struct wfs_fuse *fuse)
 {
@@ -162,7 +167,7 @@ static int fuse_initialise(struct wfs_fuse *fuse)
 	free(buffer.mem);
 	if (r <= 0)
 		return r < 0 && r != -EPERM ? r : -ENODEV; /* EPERM: it is not mounted */
-	return fuse->initialised ? 0 : -ENOMEM;
+	return wfs_fuse_is_initialised(fuse) ? 0 : -ENOMEM;
 }
 
 static void *fuse_loop(void *argument)
@@ -196,7 +201,7 @@ static void *fuse_loop(void *argument)
 
 void wfs_fuse_initialised(struct wfs_fuse *fuse)
 {
-	fuse->initialised = true;
+	atomic_store(&fuse->initialised, true);
 }
 
 /* Waits for the first request, with a limit: another process that has the descriptor may have read

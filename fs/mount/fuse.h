@@ -48,6 +48,10 @@ int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_f
  *  call this function; otherwise wfs_fuse_start() fails. */
 void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
+/** wfs_fuse_is_initialised() - has Linux begun the FUSE session? Before that it has nothing of this
+ *  mount in its cache, and libfuse refuses notifications. Thread: any. */
+bool wfs_fuse_is_initialised(const struct wfs_fuse *fuse);
+
 /** wfs_fuse_start() - start the threads, wait until `init` was called, and serve; called once
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started), -ENODEV (not mounted, or not any more),
  *          -ETIMEDOUT (`init` was not called within WFS_FUSE_START_MS). */

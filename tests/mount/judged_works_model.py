@@ -70,10 +70,15 @@ class Model(judged_model.Model):
             return REFUSED
         grants = [grant.params for grant in self.held(who, "tool")
                   if any(self.fits(pattern, name) for pattern in grant.params.get("tools", ["*"]))]
-        if not there or not grants or self.decision(who, "tool.outside", "tool", tool=name) != "allow":
+        if not grants:
             return MISSING
         size = len((arguments or {}).get("text", ""))
-        return OK if any("arguments" not in params or size <= 4 for params in grants) else REFUSED
+        fits = any("arguments" not in params or size <= 4 for params in grants)
+        if fits and self.decision(who, "tool.outside", "tool", tool=name) != "allow":
+            return REFUSED  # by its name, whether or not it is there
+        if not there:
+            return MISSING
+        return OK if fits else REFUSED
 
     # --- artifacts ---
 

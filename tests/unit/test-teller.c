@@ -24,6 +24,7 @@ struct fixture {
 	sem_t released; /* the last reference except the fixture's own was given back */
 	atomic_int aborts;
 	atomic_int calls;
+	atomic_bool initialised;
 	/* What Linux shall do, set before a job. */
 	int failures; /* how many of the first calls fail */
 	int failure;  /* the result of these calls */
@@ -39,6 +40,7 @@ static const struct wfs_numbers numbers;
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 struct fuse_session *__wrap_wfs_fuse_session(struct wfs_fuse *fuse);
 const char *__wrap_wfs_fuse_directory(const struct wfs_fuse *fuse);
+bool __wrap_wfs_fuse_is_initialised(const struct wfs_fuse *fuse);
 struct wfs_fuse *__wrap_wfs_fuse_ref(struct wfs_fuse *fuse);
 void __wrap_wfs_fuse_unref(struct wfs_fuse *fuse);
 void __wrap_wfs_fuse_abort(struct wfs_fuse *fuse);
@@ -58,6 +60,12 @@ const char *__wrap_wfs_fuse_directory(const struct wfs_fuse *fuse)
 {
 	(void)fuse;
 	return "/somewhere";
+}
+
+bool __wrap_wfs_fuse_is_initialised(const struct wfs_fuse *fuse)
+{
+	(void)fuse;
+	return atomic_load(&fixture->initialised);
 }
 
 struct wfs_fuse *__wrap_wfs_fuse_ref(struct wfs_fuse *fuse)
@@ -109,6 +117,7 @@ static int setup(void **state)
 	*state = fixture;
 	if (!fixture)
 		return -1;
+	atomic_store(&fixture->initialised, true);
 	sem_init(&fixture->released, 0, 0);
 	sem_init(&fixture->hanging, 0, 0);
 	sem_init(&fixture->go_on, 0, 0);
@@ -211,6 +220,19 @@ TELLER(of_a_mount_that_is_gone_nothing_was_known)
 	fixture->failure = -ENODEV;
 
 	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ENOENT);
+}
+
+/* libfuse refuses notifications then, but a mount with new records must not be ended for that. */
+TELLER(before_linux_begins_the_session_nothing_is_known)
+{
+	atomic_store(&fixture->initialised, false);
+	fixture->failures = 1;
+	fixture->failure = -ENOSYS;
+
+	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ENOENT);
+
+	assert_int_equal(atomic_load(&fixture->calls), 0);
+	assert_int_equal(atomic_load(&fixture->aborts), 0);
 }
 
 TELLER(a_connection_is_ended_once)
