@@ -24,13 +24,13 @@ struct wfs_session;
  * answer of its chat, also when the plan failed, with `plan:ID` as the checkpoint's path; with
  * `wait: false` it is {chat_id, plan_id?}.
  */
-#define WFS_DRIVES(X)                                                              \
-	X(STEP, "those of agent.step", "the run's, or the list of them")           \
-	X(AGAIN, "those of the verb step-again", "what was answered then and now") \
-	X(CHAT, "those of the verb chat", "the answer of a chat")                  \
-	X(IMPORT, "those of the verb plan-import", "the answer of a chat")         \
-	X(RESUME, "those of the verb plan-resume", "the answer of a chat")         \
-	X(TOOL, "those of the verb tool", "the receipt's payload")                 \
+#define WFS_DRIVES(X)                                                                  \
+	X(STEP, "those of agent.step", "the run's, or the list of them")               \
+	X(AGAIN, "those of the verb step-again", "the answer of then and that of now") \
+	X(CHAT, "those of the verb chat", "the answer of a chat")                      \
+	X(IMPORT, "those of the verb plan-import", "the answer of a chat")             \
+	X(RESUME, "those of the verb plan-resume", "the answer of a chat")             \
+	X(TOOL, "those of the verb tool", "the receipt's payload")                     \
 	X(TOOLS, "{}", "a list of caps/session-tools.h")
 
 enum wfs_drive_what {

@@ -39,7 +39,7 @@ struct outside_wanted {
 void outside_wanted_done(struct outside_wanted *wanted);
 
 /** outside_start() - make the client of the servers in host.json; again, after host.json was
- *  changed. If something is wrong there, this is logged, and there are no servers. */
+ *  changed. A mistake in it is logged, and the client then has no servers. */
 void outside_start(struct engine *engine);
 
 /** outside_stop() - end the servers; no call and no wait may be left. */

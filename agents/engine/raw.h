@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was sent to a model for a turn, and what came back, byte for byte, until it is recorded with
- * the receipt (kernel/domain/turn/raw.h). Headers, which have the key, are not kept; a key that
+ * A turn's request to a model and the answer to it, byte for byte, until they are recorded with the
+ * receipt (kernel/domain/turn/raw.h). Headers, which have the key, are not kept; a key that
  * comes back is masked before the bytes are hashed.
  */
 #pragma once

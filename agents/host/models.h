@@ -25,7 +25,7 @@ int wfs_models_find(
 /** wfs_models_servers() - read the servers of tools, if the user trusts the world with this
  *  host.json
  *  @ret_tools: the table for wfs_outside_new() (agents/outside/outside.h); caller owns it; NULL:
- *  there are none. Return: as wfs_models_find(), except that no server is no error. */
+ *  host.json names none. Return: as wfs_models_find(), except that no server is no error. */
 int wfs_models_servers(const char *directory, json_t **ret_tools, struct wfs_error *error);
 
 /** wfs_models_keep_raw() - does host.json say that what models are sent, and what comes back, is to

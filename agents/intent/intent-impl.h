@@ -79,7 +79,7 @@ bool ask_outside_next(struct work *work, const json_t *answer);
 
 /** ask_outside_list() - have the server of a tool list its tools, because the tool was not found;
  *  the work then begins again, once. @name: the tool's full name. Return:
- *  false: the server has listed its tools already, or there is no such server. */
+ *  false: the server has listed its tools already, or host.json does not name it. */
 bool ask_outside_list(struct work *work, const char *name);
 void ask_outside_done(struct work *work);
 

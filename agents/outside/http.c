@@ -491,8 +491,8 @@ static void session_over(struct post *post)
 }
 
 /*
- * The stream has ended, or there is none. 404 says that the session has ended, or that the server
- * knows no GET: then the next session has no stream either.
+ * The server has ended the stream, or refused to begin one. 404 says that the session has ended, or
+ * that the server knows no GET: then the next session has no stream either.
  */
 static void stream_over(struct post *post)
 {

@@ -23,7 +23,7 @@
  * events.jsonl of a turn grows in place, too, but Linux asks for its size whenever a reader comes
  * to its end. After a commit with events of the turn, all its pages are dropped before a reply may
  * have the new size: a page that is read again has the new lines already. Replies with its
- * attributes wait meanwhile, so that none with an older size comes later.
+ * attributes wait until the pages are dropped, so that none with an older size comes later.
  *
  * Nothing is pushed to a mount whose principal may not see the log.
  * Source: docs/design.md §8; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.

@@ -21,16 +21,16 @@
  * Most files of artifacts, principals, turns and plans are made from one version of one cell, and
  * are numbered from that, so they are as immutable as it is; those of a plan's steps from versions
  * of these. `events.jsonl` of a turn is made from its records, and is numbered from the last of
- * them instead: it is another file with each event. `grants.json` is made from many cells, and a
- * grant that was taken back leaves none, so no version tells them all: it is numbered from the
- * height that it was looked up at, like journal/head. Looked up again later it may be another inode
- * with the same bytes. When the grants change, and when heights are dropped, the name is taken back
- * at the head. Content and code of an artifact, and entries of a memory store, are versions below a
- * height; at the head they have a kind of their own, because they are gone when the artifact is
- * deleted, also for processes that have them open.
+ * them instead: below a height it is another file than before the event. `grants.json` is made from
+ * many cells, and a grant that was taken back leaves none, so no version tells them all: it is
+ * numbered from the height that it was looked up at, like journal/head. Looked up again later it
+ * may be another inode with the same bytes. When the grants change, and when heights are dropped,
+ * the name is taken back at the head. Content and code of an artifact, and entries of a memory
+ * store, are versions below a height; at the head they have a kind of their own, because they are
+ * gone when the artifact is deleted, also for processes that have them open.
  *
  * Servers and tools have numbers that are computed from what is listed (caps/session-tools.h), so a
- * tool's file is as immutable as that of a version. There are no more tags for kinds of nodes, so
+ * tool's file is as immutable as that of a version. All tags for kinds of nodes are in use, so
  * these share that of directories.
  *
  * A cut of the journal (docs/decisions/0011-gc-of-the-journal.md) makes other files of log.jsonl,

@@ -74,6 +74,7 @@ def cron_dues(text, tz, after_s, until_s):
 
 
 SECOND = 10**9
+STEP = SECOND  # by which a clock must be set to count as set
 
 
 class Timer:
@@ -124,7 +125,7 @@ class Timer:
             return "only none skips"
         if how == "fire" and self.catch_up == "all" and due != self.next(self.position):
             return f"{self.next(self.position)} was left out"
-        missed = how == "fire" and segment.before < due < segment.since
+        missed = how == "fire" and segment.before < due < segment.since and segment.since - segment.before > STEP
         if missed and self.catch_up == "none":
             return f"{due} was missed, and fired"
         if missed and self.catch_up == "one":

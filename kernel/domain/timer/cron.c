@@ -172,7 +172,7 @@ static int64_t first_of_plain(
 	return INT64_MAX;
 }
 
-/* The same for a day around a change of the clocks. */
+/* As above, for a day around a change of the clocks. */
 static int64_t first_of_changed(
 	const struct wfs_cron *cron, const struct wfs_zone *zone, int64_t day_s, int64_t after_s)
 {

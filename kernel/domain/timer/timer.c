@@ -309,7 +309,9 @@ int timer_begin(struct wfs_fold *fold, struct wfs_error *error)
 	if (!fired->timer)
 		return 0;
 	if (!timer_is_enabled(fold) || !wfs_timer_id_valid(fired->timer))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "there is no such timer");
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%.80s': the world has no timers, or this is not the id of one",
+			fired->timer);
 	wfs_timer_key(fold->input.principal, fired->timer, key);
 	int r = fold_read_timer(fold, key, &timer, error);
 	if (!r && !timer.own.json && fold->input.partial)
