@@ -13,6 +13,7 @@ int take_run(struct work *work, json_t *completion, json_t **ret_payload, struct
 
 /* --- prompt.c: what models are asked for plans --- */
 
+void chat_begin(struct work *work);
 int ask_chat(struct work *work, struct work_question *question, struct wfs_error *error);
 int take_chat(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error);
 int ask_step(struct work *work, struct work_question *question, struct wfs_error *error);
@@ -78,8 +79,9 @@ void ask_outside(struct work *work, const json_t *tool, json_t *arguments, const
 bool ask_outside_next(struct work *work, const json_t *answer);
 
 /** ask_outside_list() - have the server of a tool list its tools, because the tool was not found;
- *  the work then begins again, once. @name: the tool's full name. Return:
- *  false: the server has listed its tools already, or host.json does not name it. */
+ *  the work then begins again, once
+ *  @name: the tool's full name; NULL: have every server list its tools
+ *  Return: false: the server has listed its tools already, or host.json does not name it. */
 bool ask_outside_list(struct work *work, const char *name);
 void ask_outside_done(struct work *work);
 

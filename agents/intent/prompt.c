@@ -16,6 +16,7 @@
 #include "caps/session-query.h"
 #include "caps/session-read.h"
 #include "caps/session-tools.h"
+#include "caps/session.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -136,7 +137,7 @@ static int write_artifacts(
 	return 0;
 }
 
-/* Outside tools that are listed already are tools by their full names. */
+/* Outside tools are tools by their full names. */
 static int write_outside(struct work *work, struct wfs_buffer *text, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *list = NULL;
@@ -353,6 +354,14 @@ static int ask(struct work *work, struct work_question *question, struct wfs_err
 
 	question->messages = json_array();
 	return r ? r : write(work, &view, question, error);
+}
+
+void chat_begin(struct work *work)
+{
+	/* A plan may name tools of every server, so all of them list theirs first. */
+	if (!wfs_session_may(work->session, WFS_EFFECT_TOOL_OUTSIDE) ||
+		!ask_outside_list(work, NULL))
+		generate_begin(work);
 }
 
 int ask_chat(struct work *work, struct work_question *question, struct wfs_error *error)

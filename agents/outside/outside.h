@@ -96,7 +96,8 @@ struct wfs_outside_result {
 	const char *message; /* of an error: one line; "": none */
 	bool sent;           /* the request may have reached the server */
 	bool is_error;       /* the tool says that it has failed; `text` says how */
-	/* The parts of the text, joined by newlines; with a line that says so if it was cut. */
+	/* The parts of the text, joined by newlines, with a line for each other part, and one that
+	 * says so if the text was cut. */
 	struct wfs_bytes text;
 	json_t *content;    /* array of the parts; bytes are {"blob": index}; NULL: no answer */
 	json_t *structured; /* object, or NULL */

@@ -10,7 +10,10 @@
 #include "kernel/base/text.h"
 #include "kernel/schema/schema.h"
 
-enum { LINK_MAX = 4096 }; /* bytes of a text of a link */
+enum {
+	LINK_MAX = 4096, /* bytes of a text of a link */
+	NAMED_MAX = 200, /* bytes of a text in the name of a part */
+};
 
 void outside_reading_done(struct outside_reading *reading)
 {
@@ -63,6 +66,35 @@ static int add_text(struct outside_reading *reading, const json_t *part)
 		json_pack("{s:o, s:s}", "text", json_stringn(text.data, size), "type", "text"));
 }
 
+/* Adds a member of a part, after @before, if it is a text. */
+static void name_member(
+	struct outside_reading *reading, const char *before, const json_t *part, const char *member)
+{
+	const struct wfs_bytes text = wfs_text_of(json_object_get(part, member));
+
+	if (text.size == 0)
+		return;
+	wfs_buffer_append_text(&reading->text, before);
+	wfs_buffer_append(&reading->text, text.data,
+		text.size <= NAMED_MAX ? text.size : wfs_utf8_cut(text.data, NAMED_MAX));
+}
+
+/* Names a part of the result that is no text in the text, which is all that a model gets.
+ * @blob: its bytes; NULL: none */
+static void name_part(
+	struct outside_reading *reading, const json_t *part, const struct wfs_buffer *blob)
+{
+	if (reading->text.size > 0)
+		wfs_buffer_append_byte(&reading->text, '\n');
+	wfs_buffer_printf(&reading->text, "[%s", wfs_json_text(part, "type"));
+	name_member(reading, " ", part, "uri");
+	name_member(reading, ", ", part, "name");
+	name_member(reading, ", ", part, "mimeType");
+	if (blob)
+		wfs_buffer_printf(&reading->text, ", %zu bytes", blob->size);
+	wfs_buffer_append_byte(&reading->text, ']');
+}
+
 /* @type: of the part; @owner: has `mimeType`; @uri: may be NULL */
 static int add_blob(struct outside_reading *reading, const char *type, const json_t *owner,
 	const json_t *base64, json_t *uri)
@@ -92,6 +124,7 @@ static int add_blob(struct outside_reading *reading, const char *type, const jso
 	const size_t index = reading->blob_count++;
 	json_t *const part = json_pack("{s:I, s:s, s:s, s:O*}", "blob", (json_int_t)index,
 		"mimeType", wfs_json_text(owner, "mimeType"), "type", type, "uri", uri);
+	name_part(reading, part, bytes);
 	r = add_part(reading, part);
 	if (!r)
 		reading->blobs[index] =
@@ -121,6 +154,7 @@ static int add_link(struct outside_reading *reading, const json_t *link)
 			return -ENOMEM;
 		}
 	}
+	name_part(reading, part, NULL);
 	return add_part(reading, part);
 }
 

@@ -103,9 +103,9 @@ class World:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(value, file)
 
-    def host(self, models):
+    def host(self, models, **more):
         """Writes host.json, and has the user agree to it."""
-        self.write(os.path.join(self.directory, "host.json"), {"models": models})
+        self.write(os.path.join(self.directory, "host.json"), {"models": models, **more})
         self.run("trust", "--yes")
 
     def models(self, **entry):

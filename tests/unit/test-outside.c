@@ -335,7 +335,7 @@ WITH_BOTH(bytes_of_an_image_are_a_blob)
 
 	AUTO_OUTSIDE struct outside_outcome outcome = outside_ask(fixture, "image", "{}");
 
-	outside_expect_text(&outcome, "a picture:");
+	outside_expect_text(&outcome, "a picture:\n[image, image/png, 6 bytes]");
 	assert_json_is(json_incref(outcome.content),
 		"[{'text':'a picture:','type':'text'},"
 		"{'blob':0,'mimeType':'image/png','type':'image'}]");
@@ -353,9 +353,10 @@ WITH_CHILD(sound_links_and_resources_are_kept)
 
 	assert_json_is(
 		json_incref(audio.content), "[{'blob':0,'mimeType':'audio/wav','type':'audio'}]");
+	outside_expect_text(&link, "[resource_link file:///x, x]");
 	assert_json_is(json_incref(link.content),
 		"[{'name':'x','type':'resource_link','uri':'file:///x'}]");
-	outside_expect_text(&resource, "of a file");
+	outside_expect_text(&resource, "of a file\n[resource file:///b, 5 bytes]");
 	assert_json_is(json_incref(resource.content),
 		"[{'text':'of a file','type':'text'},"
 		"{'blob':0,'mimeType':'','type':'resource','uri':'file:///b'}]");
