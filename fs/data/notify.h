@@ -25,6 +25,11 @@
  * have the new size: a page that is read again has the new lines already. Replies with its
  * attributes wait until the pages are dropped, so that none with an older size comes later.
  *
+ * One race is left to Linux: filemap_read() takes a page and then looks at the size. If a reader
+ * is interrupted between the two, until the page was dropped and another reader has asked for the
+ * size, it gets zeros from the dropped page. Files that grow could be read without the page cache,
+ * but Linux asks for that at open, and a mount that answers open is slower for all other files.
+ *
  * Nothing is pushed to a mount whose principal may not see the log.
  * Source: docs/design.md §8; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
  */
