@@ -22,10 +22,16 @@ def ok(what, true, *more):
 
 
 def wait_for(what, true):
+    """A file of a tool that changes between its opening and its reading is gone for this reader: then it is not true."""
+    def holds():
+        try:
+            return true()
+        except FileNotFoundError:
+            return False
     until = time.monotonic() + 20
-    while not true() and time.monotonic() < until:
+    while not (now := holds()) and time.monotonic() < until:
         time.sleep(0.02)
-    ok(what, true())
+    ok(what, now)
 
 
 # --- the ways: each gives (text, None) or (None, code of the error, message) ---
