@@ -426,18 +426,20 @@ static int add_rows(
 {
 	const json_t *const rows = json_object_get(range, "kvs");
 	const size_t count = answer->count + json_array_size(rows);
-	struct wfs_etcd_row *const grown =
-		count > 0 ? reallocarray(answer->rows, count, sizeof(*grown)) : answer->rows;
+	struct wfs_etcd_row *grown;
 	size_t i;
 	const json_t *row;
 	int r = 0;
 
-	if (count > 0 && !grown)
+	answer->more = json_is_true(json_object_get(range, "more"));
+	if (count == answer->count)
+		return 0;
+	grown = reallocarray(answer->rows, count, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
 	answer->rows = grown;
-	answer->more = json_is_true(json_object_get(range, "more"));
 	json_array_foreach(rows, i, row) {
-		r = read_row(etcd, row, &answer->rows[answer->count++]);
+		r = read_row(etcd, row, &grown[answer->count++]);
 		if (r)
 			break;
 	}

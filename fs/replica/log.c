@@ -16,6 +16,7 @@
 #define WHOLE 'B'
 #define PARTED 'P'
 #define NO_MEMORY(error) wfs_error_from_errno(error, -ENOMEM, "use the log")
+#define NOT_KNOWN "it is not known whether the batch is in the log"
 
 enum {
 	KEY_SIZE = 128,
@@ -384,53 +385,57 @@ static int look(const struct appending *appending, struct wfs_error *error)
 	return -EAGAIN;
 }
 
-/* @unsure: the batch was sent before */
-static int append(struct wfs_etcd *etcd, struct wfs_log_place *place,
-	const struct wfs_log_head *head, struct wfs_bytes batch, int64_t until_ns, bool unsure,
-	struct wfs_error *error)
+/* Sends the batch, and looks for it until it is known what became of it. */
+static int settle(struct appending *appending, int64_t until_ns, struct wfs_error *error)
 {
 	const struct timespec pause = {.tv_nsec = AGAIN_MS * 1000000L};
-	WFS_CLEANUP(appending_done)
-	struct appending appending = {.etcd = etcd, .place = place, .head = head, .unsure = unsure};
-	int r;
+	int r = appending->unsure ? -EAGAIN : send(appending, error);
 
-	log_key(place->head.height, appending.key);
-	write_head(head, &appending.head_text);
-	if (wfs_buffer_check(&appending.head_text))
-		return NO_MEMORY(error);
-	r = make_value(etcd, batch, &appending.value, error);
-	if (r)
-		return unsure ? wfs_error_set(error, WFS_E_TIMEOUT,
-					"nobody knows whether the batch is in the log")
-			      : r;
-	r = unsure ? -EAGAIN : send(&appending, error);
-	if (r == 0 || !appending.unsure)
+	if (r == 0 || !appending->unsure)
 		return r;
 	for (;;) {
-		r = look(&appending, error);
+		r = look(appending, error);
 		if (r == 0 || r == -ESTALE)
 			return r;
 		if (wfs_clock_monotonic_ns() >= until_ns)
-			return wfs_error_set(error, WFS_E_TIMEOUT,
-				"nobody knows whether the batch is in the log");
-		if (r == -EAGAIN && send(&appending, error) == 0)
+			return wfs_error_set(error, WFS_E_TIMEOUT, NOT_KNOWN);
+		if (r == -EAGAIN && send(appending, error) == 0)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
+}
+
+static int append(struct appending *appending, struct wfs_bytes batch, int64_t until_ns,
+	struct wfs_error *error)
+{
+	log_key(appending->place->head.height, appending->key);
+	write_head(appending->head, &appending->head_text);
+	if (wfs_buffer_check(&appending->head_text))
+		return NO_MEMORY(error);
+	const int r = make_value(appending->etcd, batch, &appending->value, error);
+	if (r)
+		return appending->unsure ? wfs_error_set(error, WFS_E_TIMEOUT, NOT_KNOWN) : r;
+	return settle(appending, until_ns, error);
 }
 
 int wfs_log_append(struct wfs_etcd *etcd, struct wfs_log_place *place,
 	const struct wfs_log_head *head, struct wfs_bytes batch, int64_t until_ns,
 	struct wfs_error *error)
 {
-	return append(etcd, place, head, batch, until_ns, false, error);
+	WFS_CLEANUP(appending_done)
+	struct appending appending = {.etcd = etcd, .place = place, .head = head};
+
+	return append(&appending, batch, until_ns, error);
 }
 
 int wfs_log_resolve(struct wfs_etcd *etcd, struct wfs_log_place *place,
 	const struct wfs_log_head *head, struct wfs_bytes batch, int64_t until_ns,
 	struct wfs_error *error)
 {
-	return append(etcd, place, head, batch, until_ns, true, error);
+	WFS_CLEANUP(appending_done)
+	struct appending appending = {.etcd = etcd, .place = place, .head = head, .unsure = true};
+
+	return append(&appending, batch, until_ns, error);
 }
 
 /* --- reading --- */
