@@ -79,7 +79,7 @@ static void name_member(
 		text.size <= NAMED_MAX ? text.size : wfs_utf8_cut(text.data, NAMED_MAX));
 }
 
-/* Names a part of the result that is no text in the text, which is all that a model gets.
+/* Writes a line for an image, a sound or a link into the text, which is all that a model gets.
  * @blob: its bytes; NULL: none */
 static void name_part(
 	struct outside_reading *reading, const json_t *part, const struct wfs_buffer *blob)

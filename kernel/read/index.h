@@ -84,7 +84,7 @@ void wfs_index_timers(struct wfs_index_set *set, struct wfs_bytes principal);
 void wfs_index_waiting(struct wfs_index_set *set, struct wfs_bytes schema);
 
 /** wfs_index_due() - write to @set the name of the set of timers and waits that are next due at
- *  @due_ns, since 1970, not negative. Names of such sets have the order of the times. */
+ *  @due_ns, since 1970, not negative. The names of these sets sort as the times do. */
 void wfs_index_due(struct wfs_index_set *set, int64_t due_ns);
 
 /** wfs_index_due_time() - get the time by which wfs_index_due() has named a set; -1: another

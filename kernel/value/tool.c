@@ -72,7 +72,7 @@ void wfs_tool_model_name(const char *name, char ret_name[WFS_TOOL_MODEL_NAME_MAX
 			ret_name[i] = '_';
 }
 
-/* Writes @number to the end of @name, whose own end is cut if there is no room. */
+/* Writes @number to the end of @name, whose own end is cut if both do not fit. */
 static void add_number(
 	const char *name, unsigned int number, char ret_name[WFS_TOOL_MODEL_NAME_MAX + 1])
 {

@@ -55,8 +55,8 @@ unsigned int wfs_tool_hints(const json_t *annotations);
  *  @name: the full name of the tool, not empty */
 void wfs_tool_model_name(const char *name, char ret_name[WFS_TOOL_MODEL_NAME_MAX + 1]);
 
-/** wfs_tool_model_names() - name tools for a model, so that no two have one name: of those whose
- *  names would be the same, the second gets `_2` at the end of its name, and so on
+/** wfs_tool_model_names() - name tools for a model, so that no two have one name: of two
+ *  names that would be equal, the second gets `_2` at the end of its name, and so on
  *  @tools: array of objects with the member `name`, a full name; the order decides about numbers
  *  @taken: object, whose members' names are those of the model's other tools; NULL: none
  *  @ret_names: object, {name for the model: full name}, in the order of @tools; caller owns it

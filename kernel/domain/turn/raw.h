@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was sent to a model for a run, and what came back, byte for byte.
+ * The requests of a run to its model and the answers to them, byte for byte.
  *
  * The bytes are blobs that no height lists. The receipt that answers an intent of a run has their
  * hashes, and folding it makes a cell for each:
@@ -11,7 +11,8 @@
  * The hash is a text or, if the bytes may have a private text in them, a stand-in
  * (kernel/value/stand-in.h): a principal that may not read that text does not learn the hash, and
  * does not see the file. `gc --raw-before` drops blobs, and leaves records and cells as they are.
- * Manifests that an older program has made lack the reducer; then there are no cells.
+ * Manifests that an older program has made lack the reducer, so their worlds keep
+ * none of these cells.
  */
 #pragma once
 
