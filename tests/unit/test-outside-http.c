@@ -84,7 +84,7 @@ WITH_HTTP(a_secret_that_comes_back_is_masked)
 
 	AUTO_OUTSIDE struct outside_outcome outcome = outside_ask(fixture, "secret", "{}");
 
-	outside_expect_text(&outcome, "you said ***");
+	outside_expect_text(&outcome, "you said ***\n[image, text/plain, 5 bytes]");
 	assert_json_is(json_incref(outcome.structured), "{'***':['***']}");
 	assert_memory_equal(outcome.blob.data, "<***>", 5);
 }

@@ -17,7 +17,8 @@ static void on_done(void *context, const struct wfs_outside_result *result)
 
 	seen->done_count++;
 	seen->code = result->code;
-	seen->whole = result->code == WFS_OK && result->blob_count == 1 && result->text.size == 10;
+	seen->whole = result->code == WFS_OK && result->blob_count == 1 &&
+		result->text.size == strlen("a picture:\n[image, image/png, 6 bytes]");
 }
 
 /* Makes a client, and calls a tool of it. @ret_seen: how the call ended
