@@ -28,6 +28,7 @@ int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how)
 	char pointer[sizeof("18446744073709551615")];
 
 	refold->differs = true;
+	refold->difference.seq = seq;
 	snprintf(pointer, sizeof(pointer), "%" PRIu64, seq);
 	wfs_problems_add(refold->problems, refold->source->name, pointer, "%s", how);
 	return 0;
@@ -58,6 +59,17 @@ static int commit(struct wfs_refold *refold, struct wfs_error *error)
 	if (!r)
 		r = wfs_txn_commit(WFS_STEAL(refold->head.txn));
 	return write_failed(r, error);
+}
+
+static int end(struct wfs_refold *refold, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+	int r = source->ending ? source->ending(source->context, error) : 0;
+
+	if (r || !refold->differs || !source->whole)
+		return wfs_trace(r ? r : commit(refold, error));
+	drop(refold);
+	return 0;
 }
 
 /* --- the lines that were written, against those of the source --- */
@@ -117,6 +129,20 @@ static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
 	return r ? 0 : ends_request(&parsed); /* comparing the line will note the problem */
 }
 
+/* Notes a cell that record @index of the last run changes, by which users find the difference. */
+static void note_cell(struct wfs_refold *refold, size_t index)
+{
+	struct wfs_refold_difference *const difference = &refold->difference;
+	const char *reducer;
+	struct wfs_bytes key;
+
+	if (!wfs_fold_record_cell(refold->fold, index, &reducer, &key))
+		return;
+	snprintf(difference->reducer, sizeof(difference->reducer), "%s", reducer);
+	wfs_buffer_reset(&difference->key);
+	wfs_buffer_append(&difference->key, key.data, key.size);
+}
+
 static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_error *error)
 {
 	if (refold->lost.seq)
@@ -124,7 +150,11 @@ static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_erro
 	int r = write_failed(
 		wfs_fold_apply_record(refold->fold, &refold->head, index, NULL), error);
 
-	return wfs_trace(r ? r : compare_line(refold, refold->head.height - 1, error));
+	if (!r)
+		r = compare_line(refold, refold->head.height - 1, error);
+	if (refold->differs)
+		note_cell(refold, index);
+	return wfs_trace(r);
 }
 
 /* Writes the records of the last run, one by one. */
@@ -175,7 +205,10 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	if (r)
 		return wfs_refold_differs(refold, parsed->record.seq, failure.message);
 	refold->folded_bytes += wfs_fold_bytes(refold->fold);
-	return apply_run(refold, error);
+	r = apply_run(refold, error);
+	if (!r && !refold->differs && refold->source->changed)
+		wfs_fold_changes(refold->fold, refold->source->changed, refold->source->context);
+	return wfs_trace(r);
 }
 
 /* Folds a record with the body that it has. Bodies of other records follow from their parts.
@@ -579,20 +612,27 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
+/* Does the batch end here? @count: records that it has; @bytes: of their lines */
+static bool is_full(const struct wfs_refold *refold, size_t count, uint64_t bytes)
+{
+	return refold->head.height >= refold->source->height ||
+		(!refold->source->whole &&
+			(count >= BATCH_COUNT_MAX || bytes >= BATCH_BYTES_MAX ||
+				refold->folded_bytes >= WFS_FOLD_BATCH_BYTES_MAX));
+}
+
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error)
 {
 	const uint64_t bytes = refold->head.journal_bytes;
 	int r = begin(refold, error);
 
 	refold->folded_bytes = 0;
-	for (size_t i = 0; !r && !refold->differs && i < BATCH_COUNT_MAX &&
-		refold->head.height < refold->source->height &&
-		refold->head.journal_bytes - bytes < BATCH_BYTES_MAX &&
-		refold->folded_bytes < WFS_FOLD_BATCH_BYTES_MAX;
+	for (size_t i = 0;
+		!r && !refold->differs && !is_full(refold, i, refold->head.journal_bytes - bytes);
 		i++)
 		r = fold_next(refold, error);
 	if (!r)
-		r = commit(refold, error);
+		r = end(refold, error);
 	if (r)
 		drop(refold);
 	return wfs_trace(r);
@@ -630,6 +670,7 @@ void wfs_refold_done(struct wfs_refold *refold)
 	wfs_fold_free(refold->fold);
 	wfs_runtime_free(refold->runtime);
 	wfs_head_done(&refold->head);
+	wfs_buffer_done(&refold->difference.key);
 	wfs_buffer_done(&refold->ahead.text);
 	free(refold->ahead.lines);
 	refold->ahead = (struct wfs_refold_ahead){0};

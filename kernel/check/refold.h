@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folding a journal again, from genesis, into an empty store. Every line that folding writes must
- * equal the line that was read. Replay deletes the store afterwards; restore keeps it as that of
- * the new world. A batch is what one call of wfs_refold_batch() folds in one transaction; a run is
- * the folding of one request, which may give several records. Functions that return int return 0,
- * or -errno with @error filled.
+ * Folding a journal again, from genesis into an empty store, or from the height of a store on.
+ * Every line that folding writes must equal the line that was read. Replay deletes the store
+ * afterwards; restore keeps it as that of the new world; a follower (kernel/follow/) goes on in the
+ * store of its world. A batch is what one call of wfs_refold_batch() folds in one transaction; a
+ * run is the folding of one request, which may give several records. Functions that return int
+ * return 0, or -errno with @error filled.
  * Source: docs/design.md §5.
  */
 #pragma once
@@ -24,11 +25,14 @@ struct wfs_refold_cell {
 /* The journal that is folded, and functions that find what its records do not have. */
 struct wfs_refold_source {
 	const char *name;                  /* of the journal, for problems */
-	struct wfs_manifest *manifest;     /* of genesis */
+	struct wfs_manifest *manifest;     /* of genesis, or in force where folding begins */
 	const struct wfs_genesis *genesis; /* of the world: its id and entropy; the record has
 					    * the other members */
 	uint64_t height;                   /* number of records */
 	bool may_be_cut; /* the journal may end between the records of one request */
+	/* One batch takes all records up to `height`, however many, in one transaction, and commits
+	 * nothing if one of them differs. */
+	bool whole;
 	void *context;
 
 	/* Give the line of record @seq, which is that of the last call, or one more (at first: 0).
@@ -65,6 +69,12 @@ struct wfs_refold_source {
 	 * -errno with @error. The pointer is NULL if the source has no cells of baselines. */
 	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
 		struct wfs_error *error);
+	/* Take note of a cell that a run has changed; the calls are those that the writer of the
+	 * journal got from wfs_fold_changes(). @change: borrowed. NULL: nothing wants to know. */
+	void (*changed)(void *context, const struct wfs_change *change);
+	/* Before a batch is committed: the last occasion to fail. Return: 0, or -errno with @error:
+	 * the transaction is dropped. NULL: nothing is to be done. */
+	int (*ending)(void *context, struct wfs_error *error);
 };
 
 /* Lines that were read ahead of the record that is being folded. Plain value. */
@@ -90,6 +100,15 @@ struct wfs_refold_lost {
 	uint64_t asked; /* seq of the last action that asked for mint.score since then; 0: none */
 };
 
+/* The first record that is not what folding gives. Plain value. */
+struct wfs_refold_difference {
+	uint64_t seq;
+	/* the first cell that the record changes, by what was folded; "" if it changes none, or
+	 * could not be folded */
+	char reducer[WFS_REDUCER_NAME_MAX + 1];
+	struct wfs_buffer key; /* of this cell */
+};
+
 /* The folding of one journal. Plain value; init, batch …, done. */
 struct wfs_refold {
 	struct wfs_answerer answerer; /* first member: refold-answer.c casts it to the refold */
@@ -97,7 +116,8 @@ struct wfs_refold {
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
-	bool differs;                  /* a record is not what folding gives */
+	bool differs;                            /* a record is not what folding gives */
+	struct wfs_refold_difference difference; /* set if `differs` */
 	bool cut;                      /* the journal ended between the records of a request */
 	struct wfs_refold_lost lost;   /* the first text that is lost */
 	size_t folded_bytes;           /* wfs_fold_bytes() of this batch */
@@ -109,7 +129,8 @@ struct wfs_refold {
 };
 
 /** wfs_refold_init() - begin to fold a journal again
- *  @store: empty but for blob rows; no other code may write to it
+ *  @store: empty but for blob rows, or at the height at which folding begins; no other code may
+ *  write to it
  *  @problems: gets the first record that differs, if one does; folding ends there
  *  The arguments are borrowed until wfs_refold_done(), which the caller calls also after a
  *  failure. */
@@ -119,9 +140,10 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 
 /** wfs_refold_batch() - fold the next records of the journal, in one transaction, and commit
  *  refold->head.height is then the number of the next record: source->height after the last.
- *  refold->differs is set if a record differs; what was folded up to there is committed, too.
- *  Return: 0 (also if a record differs), or -errno if folding has failed: the transaction was
- *  dropped, and the caller can only call wfs_refold_done(). */
+ *  refold->differs is set if a record differs; what was folded up to there is committed, too,
+ *  unless source->whole is set.
+ *  Return: 0 (also if a record differs), or -errno if folding has failed. Whenever the transaction
+ *  was dropped, the caller can only call wfs_refold_done(). */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
 /** wfs_refold_differs() - add the problem that record @seq is not what folding gives, and set

@@ -326,6 +326,21 @@ size_t wfs_fold_record_count(const struct wfs_fold *fold)
 	return fold->records.count;
 }
 
+bool wfs_fold_record_cell(const struct wfs_fold *fold, size_t index, const char **ret_reducer,
+	struct wfs_bytes *ret_key)
+{
+	size_t i = 0;
+
+	while (i < fold->changes.count && fold_change_at(fold, i)->record != index)
+		i++;
+	if (i == fold->changes.count)
+		return false;
+	const struct fold_cell *const cell = fold_cell_at(fold, fold_change_at(fold, i)->cell);
+	*ret_reducer = fold_reducer_of(fold, cell)->name;
+	*ret_key = fold_bytes(fold, cell->key);
+	return true;
+}
+
 void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context)
 {

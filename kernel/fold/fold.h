@@ -220,6 +220,12 @@ int wfs_fold_apply_record(
  *  it caused. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);
 
+/** wfs_fold_record_cell() - get the first cell that record @index of the last run changes, in the
+ *  order of its `changes`
+ *  @ret_reducer, @ret_key: borrowed until the next run. Return: false if it changes none. */
+bool wfs_fold_record_cell(const struct wfs_fold *fold, size_t index, const char **ret_reducer,
+	struct wfs_bytes *ret_key);
+
 /** wfs_fold_changes() - call @each with @context for each cell that the last run changed
  *  The key in the change is borrowed until the next run. */
 void wfs_fold_changes(const struct wfs_fold *fold,

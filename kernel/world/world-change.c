@@ -6,9 +6,13 @@
 
 void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms)
 {
-	if (world->writer)
-		wfs_fold_end(world->writer->fold,
-			wfs_clock_monotonic_ns() + (int64_t)delay_ms * 1000000);
+	struct wfs_writer *const writer = world->writer;
+
+	if (!writer)
+		return;
+	WFS_GUARD(&writer->lock);
+	writer->code_end_ns = wfs_clock_monotonic_ns() + (int64_t)delay_ms * 1000000;
+	wfs_fold_end(writer->fold, writer->code_end_ns);
 }
 
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request)

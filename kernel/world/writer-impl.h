@@ -12,9 +12,9 @@
  * Source: docs/design.md §7.
  *
  * Private to kernel/world: the queues (writer-queue.c), the batches (writer.c), checks on the
- * sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts of
- * refusals (writer-refusals.c). Functions that return int return 0 or -errno. Callers of
- * writer_queues_…() hold writer->lock.
+ * sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), standing
+ * aside (writer-aside.c), counts of refusals (writer-refusals.c).
+ * Functions that return int return 0 or -errno. Callers of writer_queues_…() hold writer->lock.
  */
 #pragma once
 
@@ -22,6 +22,8 @@
 
 #include "kernel/fold/fold.h"
 #include "kernel/world/answerer.h"
+#include "kernel/world/aside.h"
+#include "kernel/world/gather.h"
 #include "kernel/world/world-impl.h"
 
 /* Requests in order, first in, first out. */
@@ -77,13 +79,12 @@ struct writer_refusals {
 struct writer_batch {
 	struct writer_batch *next;
 	struct writer_list requests;
-	struct wfs_commit commit;
-	bool rows_changed;  /* rows without a record were changed */
-	size_t fold_bytes;  /* sum of wfs_fold_bytes() of its requests */
-	uint64_t fold_work; /* sum of wfs_fold_work() of its requests */
-	struct wfs_change *changes;
-	size_t change_capacity;
-	struct wfs_buffer keys; /* the complete batch's changes borrow their keys from it */
+	struct wfs_gather gather; /* for the observers */
+	bool rows_changed;        /* rows without a record were changed */
+	size_t fold_bytes;        /* sum of wfs_fold_bytes() of its requests */
+	uint64_t fold_work;       /* sum of wfs_fold_work() of its requests */
+	bool *told; /* set when observers were called; of the thread that waits, and owns the
+		     * batch; NULL: the batch is the writer's. Lock: writer->lock */
 };
 
 struct wfs_writer {
@@ -94,6 +95,7 @@ struct wfs_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t queued;   /* signals a request, `stopping`, or `spare` */
 	pthread_cond_t finished; /* signals a batch, or `kernel_done` */
+	pthread_cond_t settled;  /* signals `parked`, or that observers were called */
 	/* The lock of these is `lock`. */
 	struct writer_queues queues;
 	bool urgent_before;           /* the last batch had the urgent requests */
@@ -105,6 +107,10 @@ struct wfs_writer {
 	struct writer_batch *spare; /* used if there is no memory for another one */
 	bool stopping;
 	bool kernel_done;
+	bool aside;          /* the kernel thread is to begin nothing */
+	bool parked;         /* it has ended what it had begun */
+	bool refusing;       /* while aside: requests fail */
+	int64_t code_end_ns; /* argument of wfs_fold_end(); INT64_MAX: it was not called */
 	uint64_t requests_total;
 	uint64_t requests_failed;
 	uint64_t batches_total;
@@ -116,7 +122,11 @@ struct wfs_writer {
 	pthread_mutex_t embedder_lock; /* held while the embedder is called */
 	struct wfs_embedder *embedder; /* lock: embedder_lock */
 
-	/* Kernel thread only. */
+	pthread_mutex_t committer_lock;  /* held while the committer is called */
+	struct wfs_committer *committer; /* lock: committer_lock */
+
+	/* Kernel thread only, and wfs_world_resume() while it is parked; but wfs_fold_interrupt()
+	 * and wfs_fold_end() are called with `lock`, with which `fold` is replaced. */
 	struct wfs_head head;
 	bool head_stale; /* only its height is right: a transaction that changed it has failed */
 	struct wfs_fold *fold;
@@ -132,8 +142,9 @@ struct wfs_writer {
 	/* The last height at which a grant ended, or a manifest may have replaced one, even if its
 	 * transaction failed; 0: none since the world was opened. */
 	uint64_t grant_ended_height;
-	bool due;  /* counts of refusals are to be written */
-	bool last; /* this is the last batch */
+	struct wfs_error dropped; /* why the committer dropped the batch, or zeros */
+	bool due;                 /* counts of refusals are to be written */
+	bool last;                /* this is the last batch */
 };
 
 /** wfs_writer_new() - read the head of a world and start both threads. @ret_writer: caller frees it
@@ -163,6 +174,14 @@ static inline bool writer_gone(const struct wfs_request *request)
 {
 	return request->gone && atomic_load(request->gone);
 }
+
+/** writer_load() - read head, manifest and its code from the store, for a kernel thread that is not
+ *  running or is parked. Return: 0, or -errno: the writer is as before. */
+int writer_load(struct wfs_writer *writer, struct wfs_error *error);
+
+/** writer_hand_over() - give a batch, whose commit is complete, to the publisher. @height: of the
+ *  world now. Caller holds writer->lock. */
+void writer_hand_over(struct wfs_writer *writer, struct writer_batch *batch, uint64_t height);
 
 /** writer_submit() - do wfs_world_submit() for the writer's world. Return: as that function. */
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);

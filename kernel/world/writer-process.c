@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request, on the kernel thread. */
-#include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/damage.h"
 #include "kernel/base/hash-text.h"
@@ -34,26 +33,6 @@ static int64_t time_of(const struct wfs_writer *writer)
 	return writer->ahead_ns > writer->head.at_ns ? writer->ahead_ns : writer->head.at_ns;
 }
 
-static void add_change(void *context, const struct wfs_change *change)
-{
-	struct writer_batch *batch = context;
-	struct wfs_commit *commit = &batch->commit;
-
-	struct wfs_change *const changes = wfs_array_reserve(
-		batch->changes, commit->change_count, &batch->change_capacity, sizeof(*changes));
-
-	if (!changes) {
-		batch->keys.failed = true;
-		return;
-	}
-	batch->changes = changes;
-	struct wfs_change *added = &batch->changes[commit->change_count++];
-	*added = *change;
-	/* An offset until the batch is complete: the buffer moves while it grows. */
-	added->key.data = (const void *)(uintptr_t)batch->keys.size;
-	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
-}
-
 /* The number of the reducer sys.grant, which each manifest has. */
 static uint32_t grants_id(const struct wfs_writer *writer)
 {
@@ -72,9 +51,9 @@ static void note_ended_grants(
 	const struct writer_batch *const batch = writer->current;
 	bool ended = request->kind == WFS_REQUEST_MANIFEST;
 
-	for (size_t i = first; !ended && i < batch->commit.change_count; i++)
-		ended = !batch->changes[i].is_live &&
-			batch->changes[i].reducer_id == grants_id(writer);
+	for (size_t i = first; !ended && i < batch->gather.commit.change_count; i++)
+		ended = !batch->gather.changes[i].is_live &&
+			batch->gather.changes[i].reducer_id == grants_id(writer);
 	if (ended)
 		writer->grant_ended_height = writer->head.height;
 }
@@ -131,13 +110,13 @@ static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t
 	r = wfs_fold_apply(writer->fold, &writer->head);
 	if (r)
 		return wfs_trace(r);
-	const size_t before = writer->current->commit.change_count;
-	wfs_fold_changes(writer->fold, add_change, writer->current);
+	const size_t before = writer->current->gather.commit.change_count;
+	wfs_fold_changes(writer->fold, wfs_gather_change, &writer->current->gather);
 	note_ended_grants(writer, request, before);
 	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
-	writer->current->commit.blobs_listed |=
+	writer->current->gather.commit.blobs_listed |=
 		request->kind == WFS_REQUEST_BLOB || request->kind == WFS_REQUEST_MANIFEST;
-	writer->current->commit.manifest_changed |= request->kind == WFS_REQUEST_MANIFEST;
+	writer->current->gather.commit.manifest_changed |= request->kind == WFS_REQUEST_MANIFEST;
 	return wfs_trace(after_record(writer, request, at_ns));
 }
 
@@ -304,7 +283,7 @@ int writer_decide(struct wfs_writer *writer, const char *principal, const struct
 	if (!r)
 		r = wfs_fold_apply(writer->fold, &writer->head);
 	if (!r)
-		wfs_fold_changes(writer->fold, add_change, writer->current);
+		wfs_fold_changes(writer->fold, wfs_gather_change, &writer->current->gather);
 	wfs_fold_clear(writer->fold);
 	return failure.code == WFS_E_QUOTA_EXCEEDED ? 1 : wfs_trace(r);
 }
@@ -349,7 +328,7 @@ static int put_decision(struct wfs_writer *writer, struct wfs_request *request, 
 
 static int collect(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	struct wfs_commit *commit = &writer->current->commit;
+	struct wfs_commit *commit = &writer->current->gather.commit;
 	struct wfs_gc_step *step = request->gc;
 	int r = wfs_gc_step_run(step, &writer->head, ret_fatal, &request->error);
 

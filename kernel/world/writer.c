@@ -34,12 +34,21 @@ static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
 	wfs_fold_interrupt(writer->fold);
 }
 
+static int refuse(struct wfs_request *request)
+{
+	return wfs_error_set(&request->error, WFS_E_UNAVAILABLE,
+		"another node decides about changes of this world, and cannot be asked now: "
+		"nothing was changed, try again");
+}
+
 static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 {
 	WFS_GUARD(&writer->lock);
 
 	if (writer->stopping)
 		return wfs_error_set(&request->error, WFS_E_BUSY, "the world is being closed");
+	if (writer->refusing)
+		return refuse(request);
 	int r = writer_queues_add(&writer->queues, request);
 	if (r)
 		return wfs_trace(r);
@@ -95,8 +104,7 @@ static void batch_free(struct writer_batch *batch)
 {
 	if (!batch)
 		return;
-	free(batch->changes);
-	wfs_buffer_done(&batch->keys);
+	wfs_gather_done(&batch->gather);
 	free(batch);
 }
 
@@ -122,8 +130,7 @@ static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batc
 		batch_free(batch);
 		return;
 	}
-	free(batch->changes);
-	wfs_buffer_done(&batch->keys);
+	wfs_gather_done(&batch->gather);
 	*batch = (struct writer_batch){.next = NULL};
 	writer_list_init(&batch->requests);
 	writer->spare = batch;
@@ -156,9 +163,44 @@ static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
 	}
 }
 
-/* Waits for requests. After a batch of urgent requests, one of other requests comes, if any wait.
- * Return: false if no request waits, and none will come. */
-static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
+/* What the kernel thread does next. */
+enum taken {
+	TAKEN_END,     /* no request waits, and none will come */
+	TAKEN_NOTHING, /* look again */
+	TAKEN_REFUSED, /* answer the batch, whose requests were refused */
+	TAKEN_BATCH,
+};
+
+/* Waits while the world stands aside, or takes requests that are refused then. Lock: writer->lock
+ * is held. */
+static enum taken take_aside(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	struct writer_queues *const queues = &writer->queues;
+
+	while (writer->aside && !writer->stopping &&
+		!(writer->refusing && queues->waiting_count > 0)) {
+		writer->parked = true;
+		pthread_cond_broadcast(&writer->settled);
+		pthread_cond_wait(&writer->queued, &writer->lock);
+	}
+	if (!writer->aside)
+		return TAKEN_NOTHING;
+	if (queues->waiting_count == 0)
+		return TAKEN_END;
+	take_in_turn(writer, batch);
+	while (queues->urgent.first)
+		writer_list_add(&batch->requests, writer_queues_take_urgent(queues));
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		writer_queues_took(queues, request, 0);
+		request->result = refuse(request);
+	}
+	return TAKEN_REFUSED;
+}
+
+/* Waits for requests. After a batch of urgent requests, one of other requests comes, if any
+ * wait. */
+static enum taken take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	WFS_GUARD(&writer->lock);
 	struct writer_queues *const queues = &writer->queues;
@@ -166,12 +208,16 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 	const int64_t due_ns = writer_refusals_due_ns(&writer->refusals);
 	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
 
-	while (queues->waiting_count == 0 && !writer->stopping && !writer->due) {
+	while (queues->waiting_count == 0 && !writer->stopping && !writer->due && !writer->aside) {
 		if (due_ns == INT64_MAX)
 			pthread_cond_wait(&writer->queued, &writer->lock);
 		else
 			writer->due = pthread_cond_timedwait(
 					      &writer->queued, &writer->lock, &due) == ETIMEDOUT;
+	}
+	if (writer->aside) {
+		writer->due = false;
+		return take_aside(writer, batch);
 	}
 	writer->last = writer->stopping && queues->waiting_count == 0;
 	if (writer->urgent_before || !queues->urgent.first)
@@ -181,7 +227,7 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 		writer_list_add(&batch->requests, writer_queues_take_urgent(queues));
 	const bool due_now = writer->due || (writer->last && due_ns != INT64_MAX);
 	writer->due = false;
-	return batch->requests.first || due_now;
+	return batch->requests.first || due_now ? TAKEN_BATCH : TAKEN_END;
 }
 
 /* Ends a batch: puts @from, and the requests after it, back to wait for the next batch. */
@@ -299,7 +345,7 @@ static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 		}
 		request->height = writer->head.height;
 	}
-	return wfs_buffer_check(&batch->keys);
+	return wfs_buffer_check(&batch->gather.keys);
 }
 
 static int refresh_head(struct wfs_writer *writer)
@@ -318,7 +364,7 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 
 	if (!r) /* after the requests of this batch, whose refusals count, too */
 		r = writer_refusals_write(&writer->refusals, writer, writer->last);
-	batch->commit.to_height = writer->head.height;
+	batch->gather.commit.to_height = writer->head.height;
 	if (!r)
 		r = wfs_crashes_keep(
 			writer->head.txn, writer->world->quarantine, &batch->rows_changed);
@@ -342,13 +388,29 @@ static void settle_manifest(struct wfs_writer *writer, bool committed)
 		writer->runtime = before;
 }
 
+/* Asks the committer about the records of a batch. Return: 0, or -errno with writer->dropped. */
+static int decide(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	const struct wfs_commit *const commit = &batch->gather.commit;
+	WFS_GUARD(&writer->committer_lock);
+
+	if (!writer->committer || commit->to_height == commit->from_height)
+		return 0;
+	int r = writer->committer->decide(writer->committer, writer->head.txn, commit->from_height,
+		commit->to_height, &writer->dropped);
+	if (r && writer->dropped.code == WFS_OK)
+		wfs_error_from_errno(&writer->dropped, r, "decide about the change");
+	return wfs_trace(r);
+}
+
 /* Commits a batch. @ret_filling: the failure was caused by a request of the batch, before the
  * commit. */
 static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *ret_filling)
 {
 	struct wfs_txn *txn;
 
-	batch->commit.from_height = batch->commit.to_height = writer->head.height;
+	writer->dropped = (struct wfs_error){0};
+	batch->gather.commit.from_height = batch->gather.commit.to_height = writer->head.height;
 	int r = wfs_store_write(writer->world->store, &txn);
 	if (r) {
 		writer_refusals_settle(&writer->refusals, false, writer->last);
@@ -360,7 +422,10 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 		r = fill(writer, batch);
 		*ret_filling = r != 0;
 	}
-	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
+	if (!r)
+		r = decide(writer, batch);
+	const bool changed = batch->gather.commit.to_height > batch->gather.commit.from_height ||
+		batch->rows_changed;
 	if (r || !changed)
 		wfs_txn_end(txn);
 	else
@@ -376,7 +441,7 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 static void forget_batch(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	writer->head_stale = true;
-	writer->head.height = batch->commit.from_height;
+	writer->head.height = batch->gather.commit.from_height;
 }
 
 /* Takes the answer out of a request whose record was not stored. */
@@ -413,28 +478,28 @@ static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, in
 			continue; /* it has failed for a reason of its own */
 		request->result =
 			wfs_error_from_errno(&request->error, failure, "store the change");
+		if (writer->dropped.code != WFS_OK)
+			request->error = writer->dropped;
 	}
-	batch->commit = (struct wfs_commit){
+	batch->gather.commit = (struct wfs_commit){
 		.from_height = writer->head.height, .to_height = writer->head.height};
 }
 
-/* Gives a complete batch, whose keys do not move any more, to the publisher. */
-static void hand_over(struct wfs_writer *writer, struct writer_batch *batch)
+void writer_hand_over(struct wfs_writer *writer, struct writer_batch *batch, uint64_t height)
 {
-	for (size_t i = 0; i < batch->commit.change_count; i++) {
-		struct wfs_change *change = &batch->changes[i];
-
-		if (change->key.size) /* an empty buffer has no data */
-			change->key.data = batch->keys.data + (uintptr_t)change->key.data;
-	}
-	batch->commit.changes = batch->changes;
-	WFS_GUARD(&writer->lock);
-
 	writer->batches_total++;
-	writer->height = writer->head.height;
+	writer->height = height;
 	*writer->batches_last = batch;
 	writer->batches_last = &batch->next;
 	pthread_cond_signal(&writer->finished);
+}
+
+static void hand_over(struct wfs_writer *writer, struct writer_batch *batch, uint64_t height)
+{
+	wfs_gather_finish(&batch->gather);
+	WFS_GUARD(&writer->lock);
+
+	writer_hand_over(writer, batch, height);
 }
 
 static void *kernel_main(void *argument)
@@ -445,9 +510,16 @@ static void *kernel_main(void *argument)
 	for (;;) {
 		struct writer_batch *batch = batch_get(writer);
 
-		if (!take_requests(writer, batch)) {
+		const enum taken taken = take_requests(writer, batch);
+		if (taken == TAKEN_REFUSED) {
+			hand_over(writer, batch, writer->height);
+			continue;
+		}
+		if (taken != TAKEN_BATCH) {
 			batch_give_back(writer, batch);
-			break;
+			if (taken == TAKEN_END)
+				break;
+			continue;
 		}
 		writer->current = batch;
 		bool filling = false;
@@ -459,7 +531,7 @@ static void *kernel_main(void *argument)
 		}
 		if (r)
 			fail_batch(writer, batch, r);
-		hand_over(writer, batch);
+		hand_over(writer, batch, writer->head.height);
 	}
 	WFS_GUARD(&writer->lock);
 	writer->kernel_done = true;
@@ -541,35 +613,56 @@ static void *publisher_main(void *argument)
 
 	pthread_setname_np(pthread_self(), "wfs-publisher");
 	while ((batch = take_batch(writer))) {
-		if (batch->commit.to_height > batch->commit.from_height ||
-			batch->commit.dropped_to > 0 || batch->commit.raw_dropped)
-			notify(writer, &batch->commit);
+		if (batch->gather.commit.to_height > batch->gather.commit.from_height ||
+			batch->gather.commit.dropped_to > 0 || batch->gather.commit.raw_dropped)
+			notify(writer, &batch->gather.commit);
 		answer(writer, batch);
-		batch_give_back(writer, batch);
+		if (!batch->told) {
+			batch_give_back(writer, batch);
+			continue;
+		}
+		WFS_GUARD(&writer->lock);
+		*batch->told = true; /* the batch is gone as soon as the lock is */
+		pthread_cond_broadcast(&writer->settled);
 	}
 	return NULL;
 }
 
 /* --- life --- */
 
-static int load(struct wfs_writer *writer, struct wfs_error *error)
+int writer_load(struct wfs_writer *writer, struct wfs_error *error)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(writer->world);
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	WFS_AUTO_HEAD struct wfs_head head = {.store = NULL};
+	WFS_AUTO_FOLD struct wfs_fold *fold = NULL;
+	struct wfs_runtime *runtime = NULL;
 	int r = wfs_store_read(writer->world->store, &txn);
 
 	if (!r)
-		r = wfs_head_load(&writer->head, writer->world->store, txn, manifest);
+		r = wfs_head_load(&head, writer->world->store, txn, manifest);
 	if (!r)
-		r = wfs_fold_new(writer->world->entropy, wfs_domains, &writer->fold);
+		r = wfs_fold_new(writer->world->entropy, wfs_domains, &fold);
 	if (!r)
-		wfs_fold_set_answerer(writer->fold, &writer->answerer.answerer);
-	if (!r)
-		wfs_fold_set_quarantine(writer->fold, writer->world->quarantine);
-	if (!r)
-		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &writer->runtime);
+		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &runtime);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the head of the world");
+	wfs_fold_set_answerer(fold, &writer->answerer.answerer);
+	wfs_fold_set_quarantine(fold, writer->world->quarantine);
+	WFS_GUARD(&writer->lock);
+
+	if (writer->code_end_ns != INT64_MAX)
+		wfs_fold_end(fold, writer->code_end_ns);
+	wfs_head_done(&writer->head);
+	wfs_runtime_free(writer->runtime);
+	wfs_fold_free(writer->fold);
+	writer->head = head;
+	head = (struct wfs_head){.store = NULL};
+	writer->head_stale = false;
+	writer->runtime = runtime;
+	writer->fold = WFS_STEAL(fold);
 	writer->height = writer->head.height;
-	return r ? wfs_error_from_errno(error, r, "read the head of the world") : 0;
+	return 0;
 }
 
 static void writer_release(struct wfs_writer *writer)
@@ -584,8 +677,10 @@ static void writer_release(struct wfs_writer *writer)
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
 	pthread_mutex_destroy(&writer->embedder_lock);
+	pthread_mutex_destroy(&writer->committer_lock);
 	pthread_cond_destroy(&writer->queued);
 	pthread_cond_destroy(&writer->finished);
+	pthread_cond_destroy(&writer->settled);
 	free(writer);
 }
 
@@ -599,17 +694,20 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	writer->world = world;
 	writer_queues_init(&writer->queues);
 	writer->batches_last = &writer->batches;
+	writer->code_end_ns = INT64_MAX;
 	wfs_world_answerer_init(&writer->answerer, world);
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_mutex_init(&writer->observers_lock, NULL);
 	pthread_mutex_init(&writer->embedder_lock, NULL);
+	pthread_mutex_init(&writer->committer_lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&writer->queued, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	pthread_cond_init(&writer->finished, NULL);
+	pthread_cond_init(&writer->settled, NULL);
 	writer->spare = batch_new();
-	int r = writer->spare ? load(writer, error)
+	int r = writer->spare ? writer_load(writer, error)
 			      : wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
 	if (!r) {
 		r = -pthread_create(&writer->kernel_thread, NULL, kernel_main, writer);
