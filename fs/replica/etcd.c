@@ -35,6 +35,7 @@ struct wfs_etcd {
 	char *password;
 	char *token; /* of the user; NULL: to be asked for */
 	bool tls;
+	int64_t timeout_ms;
 	struct wfs_buffer answer; /* scratch */
 	char reason[CURL_ERROR_SIZE];
 };
@@ -117,6 +118,48 @@ static size_t take(char *bytes, size_t size, size_t count, void *context)
 	return answer->failed ? 0 : size;
 }
 
+/* A watch under way. */
+struct watch {
+	bool (*ring)(void *context, bool rung);
+	void *context;
+	bool ended; /* by `ring` */
+};
+
+static size_t take_change(char *bytes, size_t size, size_t count, void *context)
+{
+	struct watch *const watch = context;
+
+	(void)bytes;
+	watch->ended = !watch->ring(watch->context, true);
+	return watch->ended ? 0 : size * count;
+}
+
+static int take_time(
+	void *context, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent)
+{
+	struct watch *const watch = context;
+
+	(void)to_get, (void)got, (void)to_send, (void)sent;
+	watch->ended = !watch->ring(watch->context, false);
+	return watch->ended;
+}
+
+/* Makes the next request a watch, or, without @watch, one like the others. Return: 0, -ENOMEM. */
+static int set_watch(struct wfs_etcd *etcd, struct watch *watch)
+{
+	CURL *const easy = etcd->easy;
+	int r = 0;
+
+	r |= (int)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(watch ? 0 : etcd->timeout_ms));
+	r |= (int)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, watch ? 0L : 1L);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, take_time);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, watch);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, watch ? take_change : take);
+	r |= (int)curl_easy_setopt(
+		easy, CURLOPT_WRITEDATA, watch ? (void *)watch : (void *)&etcd->answer);
+	return r ? -ENOMEM : 0;
+}
+
 static int set_options(struct wfs_etcd *etcd, const struct wfs_etcd_options *options)
 {
 	CURL *const easy = etcd->easy;
@@ -127,15 +170,12 @@ static int set_options(struct wfs_etcd *etcd, const struct wfs_etcd_options *opt
 	r |= (int)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	r |= (int)curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, etcd->reason);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_WRITEDATA, &etcd->answer);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_POST, 1L);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_SSLCERT, options->certificate);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_SSLKEY, options->key);
-	return r ? -ENOMEM : 0;
+	return r || set_watch(etcd, NULL) ? -ENOMEM : 0;
 }
 
 static void wipe(char *text)
@@ -153,6 +193,7 @@ int wfs_etcd_new(
 	if (!etcd)
 		return NO_MEMORY(error);
 	etcd->tls = options->ca != NULL;
+	etcd->timeout_ms = options->timeout_ms;
 	int r = read_url(etcd, options->url, error);
 	if (r)
 		return r;
@@ -579,6 +620,29 @@ int wfs_etcd_range(struct wfs_etcd *etcd, const char *from, const char *to, int6
 	return 0;
 }
 
+/* --- watches --- */
+
+int wfs_etcd_watch(struct wfs_etcd *etcd, const char *key, bool (*ring)(void *context, bool rung),
+	void *context, struct wfs_error *error)
+{
+	struct watch watch = {.ring = ring, .context = context};
+	WFS_AUTO_JSON json_t *answer = NULL;
+	struct wfs_error broken = {0};
+	int r = set_watch(etcd, &watch);
+
+	if (!r)
+		r = ask(etcd, "watch",
+			json_pack("{s:{s:o}}", "create_request", "key", key_of(etcd, key)), &answer,
+			&broken);
+	if (set_watch(etcd, NULL) || r == -ENOMEM)
+		return NO_MEMORY(error);
+	if (watch.ended)
+		return 0;
+	if (error)
+		*error = broken;
+	return r;
+}
+
 /* --- leases --- */
 
 static json_t *lease_of(int64_t lease)
@@ -596,18 +660,6 @@ int wfs_etcd_grant(
 	if (r)
 		return r;
 	*ret_lease = number_of(answer, "ID");
-	return 0;
-}
-
-int wfs_etcd_keep(
-	struct wfs_etcd *etcd, int64_t lease, int64_t *ret_seconds, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *answer = NULL;
-	const int r = ask(etcd, "lease/keepalive", lease_of(lease), &answer, error);
-
-	if (r)
-		return r;
-	*ret_seconds = number_of(json_object_get(answer, "result"), "TTL");
 	return 0;
 }
 

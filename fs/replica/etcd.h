@@ -119,13 +119,17 @@ int wfs_etcd_commit(struct wfs_etcd *etcd, const struct wfs_etcd_txn *txn,
 int wfs_etcd_range(struct wfs_etcd *etcd, const char *from, const char *to, int64_t limit,
 	struct wfs_etcd_answer *ret_answer, struct wfs_error *error);
 
+/** wfs_etcd_watch() - watch a key until the connection breaks, or @ring ends it
+ *  A bell only: changes can be missed, so the watcher reads the key.
+ *  @ring: called for each piece of the answer (@rung: a change may be in it), and about once a
+ *  second; returns false to end the watch
+ *  Return: 0 (@ring has ended it, or etcd has), or as above. */
+int wfs_etcd_watch(struct wfs_etcd *etcd, const char *key, bool (*ring)(void *context, bool rung),
+	void *context, struct wfs_error *error);
+
 /** wfs_etcd_grant() - begin a lease of @seconds. @ret_lease: its number */
 int wfs_etcd_grant(
 	struct wfs_etcd *etcd, int64_t seconds, int64_t *ret_lease, struct wfs_error *error);
-
-/** wfs_etcd_keep() - renew a lease. @ret_seconds: for which it lasts from now on; 0: it is over */
-int wfs_etcd_keep(
-	struct wfs_etcd *etcd, int64_t lease, int64_t *ret_seconds, struct wfs_error *error);
 
 /** wfs_etcd_revoke() - end a lease, and delete its keys. Return: 0 also if it had ended. */
 int wfs_etcd_revoke(struct wfs_etcd *etcd, int64_t lease, struct wfs_error *error);

@@ -31,6 +31,16 @@ bool wfs_log_node_valid(const char *name)
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == size;
 }
 
+int wfs_log_node_check(const char *name, struct wfs_error *error)
+{
+	if (wfs_log_node_valid(name))
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"expected a name of a node (lower-case letters, digits, '-'; at most %d bytes), "
+		"got '%.100s'",
+		WFS_LOG_NODE_MAX, name);
+}
+
 /* --- head and epoch --- */
 
 #define HEAD_MEMBERS(M)                       \

@@ -55,6 +55,8 @@ struct wfs_log_place {
 
 /** wfs_log_node_valid() - may a node have this name: lower-case letters, digits and `-`? */
 bool wfs_log_node_valid(const char *name);
+/** wfs_log_node_check() - Return: 0, -EINVAL (invalid_argument). */
+int wfs_log_node_check(const char *name, struct wfs_error *error);
 
 /** wfs_log_look() - read head and epoch, in one transaction
  *  Return: 0, -ENOENT (not_found: the prefix has no world), -EIO (they do not have their form). */

@@ -26,6 +26,11 @@ int64_t wfs_clock_monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t wfs_clock_boottime_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 int64_t wfs_clock_thread_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

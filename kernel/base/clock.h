@@ -10,6 +10,9 @@ int64_t wfs_clock_realtime_ns(void);
 /** wfs_clock_monotonic_ns() - get nanoseconds since an arbitrary point, to measure intervals. */
 int64_t wfs_clock_monotonic_ns(void);
 
+/** wfs_clock_boottime_ns() - as wfs_clock_monotonic_ns(), but goes on while the machine sleeps. */
+int64_t wfs_clock_boottime_ns(void);
+
 /** wfs_clock_thread_ns() - get the processor time that the calling thread has used, in
  *  nanoseconds. */
 int64_t wfs_clock_thread_ns(void);

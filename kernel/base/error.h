@@ -78,6 +78,10 @@
 		"the process that runs code ended while it ran this code")                        \
 	X(CODE_QUARANTINED, "code_quarantined", EACCES, "permission", false,                      \
 		"this code ended the process that runs code too often")                           \
+	X(UNKNOWN, "unknown", ETIMEDOUT, "system", false, "nobody knows yet whether it was done") \
+	X(DIVERGED, "diverged", EIO, "system", false, "this node's world differs from the log")   \
+	X(FOLD_VERSION, "fold_version", EINVAL, "system", false,                                  \
+		"the owner of the world folds with another version")                              \
 	X(FORMAT_OLDER, "format_older", EINVAL, "system", false,                                  \
 		"the world was made by an older version")                                         \
 	X(FORMAT_NEWER, "format_newer", EINVAL, "system", false,                                  \

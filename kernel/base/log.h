@@ -8,15 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WFS_LOG_AREAS(X)    \
-	X(BASE, "base")     \
-	X(STORE, "store")   \
-	X(KERNEL, "kernel") \
-	X(CAPS, "caps")     \
-	X(MOUNT, "mount")   \
-	X(CTL, "ctl")       \
-	X(SOCKET, "socket") \
-	X(AGENTS, "agents") \
+#define WFS_LOG_AREAS(X)      \
+	X(BASE, "base")       \
+	X(STORE, "store")     \
+	X(KERNEL, "kernel")   \
+	X(CAPS, "caps")       \
+	X(MOUNT, "mount")     \
+	X(CTL, "ctl")         \
+	X(SOCKET, "socket")   \
+	X(AGENTS, "agents")   \
+	X(REPLICA, "replica") \
 	X(COMMAND, "command")
 
 enum wfs_log_area {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "caps/replica.h"
+
+#include <stdlib.h>
+
+#include "caps/authority.h"
+#include "kernel/fold/head.h"
+#include "kernel/follow/batch-make.h"
+#include "kernel/store/tables.h"
+#include "kernel/world/aside.h"
+
+struct wfs_replica {
+	struct wfs_committer committer; /* first: the callback casts back */
+	struct wfs_world *world;
+	struct wfs_carrier *carrier;
+	struct wfs_follower *follower; /* NULL: the node owns */
+	struct wfs_buffer batch;       /* kernel thread: scratch */
+};
+
+/* Reads the hash of the last line. */
+static int read_head(
+	struct wfs_replica *replica, struct wfs_txn *txn, struct wfs_replica_head *head)
+{
+	struct wfs_bytes stored;
+	int r = wfs_meta_get(txn, WFS_META_HEAD_HASH, &stored);
+
+	if (!r && stored.size != sizeof(head->line_hash.bytes))
+		r = -EIO;
+	if (r)
+		return r == -ENOENT ? -EIO : r;
+	memcpy(head->line_hash.bytes, stored.data, stored.size);
+	head->fold_version = wfs_store_fold_version(wfs_world_store(replica->world));
+	return 0;
+}
+
+static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t from, uint64_t to,
+	struct wfs_error *error)
+{
+	struct wfs_replica *const replica = (struct wfs_replica *)committer;
+	struct wfs_replica_head head = {.height = to};
+	int r = read_head(replica, txn, &head);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "read the head");
+	wfs_buffer_reset(&replica->batch);
+	r = wfs_batch_make(wfs_world_store(replica->world), txn, from, to, &replica->batch, error);
+	return wfs_trace(r ? r
+			   : replica->carrier->carry(replica->carrier, from, &head,
+				     wfs_buffer_bytes(&replica->batch), error));
+}
+
+int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier,
+	struct wfs_replica **ret_replica, struct wfs_error *error)
+{
+	WFS_AUTO_REPLICA struct wfs_replica *replica = calloc(1, sizeof(*replica));
+
+	if (!replica)
+		return wfs_error_from_errno(error, -ENOMEM, "follow a world");
+	replica->committer.decide = decide;
+	replica->world = wfs_authority_world(authority);
+	replica->carrier = carrier;
+	const int r = wfs_follower_new(replica->world, &replica->follower, error);
+	if (!r)
+		*ret_replica = WFS_STEAL(replica);
+	return wfs_trace(r);
+}
+
+void wfs_replica_free(struct wfs_replica *replica)
+{
+	if (!replica)
+		return;
+	wfs_world_step_aside(replica->world);
+	wfs_world_set_committer(replica->world, NULL);
+	wfs_follower_free(replica->follower);
+	wfs_buffer_done(&replica->batch);
+	free(replica);
+}
+
+int wfs_replica_head(
+	struct wfs_replica *replica, struct wfs_replica_head *ret_head, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(replica->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return wfs_trace(r);
+	ret_head->height = view.height;
+	r = read_head(replica, view.txn, ret_head);
+	return r ? wfs_error_from_errno(error, r, "read the head") : 0;
+}
+
+int wfs_replica_apply(struct wfs_replica *replica, struct wfs_bytes batch,
+	struct wfs_followed_outcome *ret_outcome, struct wfs_error *error)
+{
+	return wfs_trace(wfs_follower_apply(replica->follower, batch, ret_outcome, error));
+}
+
+int wfs_replica_own(struct wfs_replica *replica, struct wfs_error *error)
+{
+	wfs_world_set_committer(replica->world, &replica->committer);
+	const int r = wfs_world_resume(replica->world, error);
+	if (r)
+		return wfs_trace(r);
+	wfs_follower_free(WFS_STEAL(replica->follower));
+	return 0;
+}
+
+int wfs_replica_follow(struct wfs_replica *replica, struct wfs_error *error)
+{
+	wfs_world_step_aside(replica->world);
+	return replica->follower
+		? 0
+		: wfs_trace(wfs_follower_new(replica->world, &replica->follower, error));
+}
+
+void wfs_replica_refuse(struct wfs_replica *replica, bool refuse)
+{
+	wfs_world_refuse(replica->world, refuse);
+}
+
+int64_t wfs_replica_bytes(const struct wfs_replica *replica)
+{
+	struct wfs_store_figures figures;
+
+	wfs_store_figures(wfs_world_store(replica->world), &figures);
+	return (int64_t)figures.used_bytes;
+}

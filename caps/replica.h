@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A world that is on several nodes: what one node does with its own copy.
+ *
+ * The node either follows or owns. While it follows, the world folds batches of records that the
+ * owner has made (kernel/value/batch.h), and its own requests wait. While it owns, the kernel
+ * thread folds requests, and a carrier takes each batch to where the other nodes find it, before
+ * the world commits it.
+ * Functions that return int return 0, or -errno with @error filled.
+ * Thread: one at a time, and not the kernel thread.
+ * Source: docs/decisions/0038-followers.md.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "kernel/follow/follower.h"
+
+struct wfs_authority;
+struct wfs_replica;
+
+/* The last record of a world. Plain value. */
+struct wfs_replica_head {
+	uint64_t height;           /* number of records */
+	struct wfs_hash line_hash; /* of the last line */
+	int fold_version;
+};
+
+/* Takes batches to other nodes. Its maker embeds it in a struct of its own. */
+struct wfs_carrier {
+	/** carry() - take a batch to the other nodes, and wait until it is there for good
+	 *  Called on the kernel thread, which folds nothing until it returns. @from: seq of its first
+	 *  record. @head: of the world with the batch. @batch: borrowed
+	 *  Return: 0: the world commits; or -errno with @error: it drops the batch, and the
+	 *  requests fail with this error. */
+	int (*carry)(struct wfs_carrier *carrier, uint64_t from,
+		const struct wfs_replica_head *head, struct wfs_bytes batch,
+		struct wfs_error *error);
+};
+
+/** wfs_replica_new() - begin to follow. @authority: of a world that is open, and not for reading
+ *  only; @carrier: used while the node owns; both must live until wfs_replica_free()
+ *  @ret_replica: caller frees it with wfs_replica_free(). Return: 0, -ENOMEM. */
+int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier,
+	struct wfs_replica **ret_replica, struct wfs_error *error);
+
+/** wfs_replica_free() - end following or owning; accepts NULL. The world folds nothing from then
+ *  on, and its requests fail when it is closed. */
+void wfs_replica_free(struct wfs_replica *replica);
+WFS_DEFINE_AUTO(replica, struct wfs_replica, wfs_replica_free)
+#define WFS_AUTO_REPLICA WFS_CLEANUP(wfs_auto_replica)
+
+/** wfs_replica_head() - read the last record. While the node owns, records may follow at once.
+ *  Return: 0, -EIO, -ENOMEM. */
+int wfs_replica_head(
+	struct wfs_replica *replica, struct wfs_replica_head *ret_head, struct wfs_error *error);
+
+/** wfs_replica_apply() - while the node follows: fold a batch, commit it, and call the observers
+ *  @batch: borrowed. @ret_outcome: set on success only. Return: as wfs_follower_apply(). */
+int wfs_replica_apply(struct wfs_replica *replica, struct wfs_bytes batch,
+	struct wfs_followed_outcome *ret_outcome, struct wfs_error *error);
+
+/** wfs_replica_own() - own the world: requests that wait are folded. Return: as
+ *  wfs_world_resume(); after a failure the node still follows. */
+int wfs_replica_own(struct wfs_replica *replica, struct wfs_error *error);
+
+/** wfs_replica_follow() - stop owning: waits until the kernel thread has ended what it folds
+ *  Return: 0, or -ENOMEM: the world folds nothing, and the function is to be called again. */
+int wfs_replica_follow(struct wfs_replica *replica, struct wfs_error *error);
+
+/** wfs_replica_refuse() - while the node follows: say whether requests fail (unavailable) or, as at
+ *  first, wait. */
+void wfs_replica_refuse(struct wfs_replica *replica, bool refuse);
+
+/** wfs_replica_bytes() - get the bytes of the world's store, up to its last page in use. */
+int64_t wfs_replica_bytes(const struct wfs_replica *replica);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node of a replicated world: the thread that decides whether it owns the world or follows, and
+ * that keeps the world equal to the log (fs/replica/log.h).
+ *
+ * The node enters the roster (fs/replica/roster.h), and follows the log. It owns the world when the
+ * epoch names its own process: because it has put the epoch itself, after the owner before has left
+ * the roster, or because that owner has handed the world over. An owner whose lease has ended, who
+ * finds another epoch, or who does not know what became of a batch stops owning, and follows until
+ * it knows. Nothing here waits for etcd but the node's own threads, and the kernel thread while it
+ * has a batch carried.
+ * Source: docs/decisions/0038-followers.md.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "fs/replica/etcd.h"
+
+struct wfs_authority;
+struct wfs_node;
+
+/* X(constant, name) */
+#define WFS_NODE_ROLES(X)                                               \
+	X(NONE, "none")         /* no lease: nothing is known of now */ \
+	X(FOLLOWER, "follower") /* another node owns the world */       \
+	X(OWNER, "owner")
+
+enum wfs_node_role {
+#define WFS_NODE_ENUM(constant, name) WFS_NODE_##constant,
+	WFS_NODE_ROLES(WFS_NODE_ENUM)
+#undef WFS_NODE_ENUM
+		WFS_NODE_ROLE_COUNT
+};
+
+/* Option struct: plain value; its texts are borrowed until wfs_node_new() returns. */
+struct wfs_node_options {
+	struct wfs_etcd_options etcd; /* timeout_ms is set by the node */
+	const char *name;             /* wfs_log_node_valid() */
+	const char *address;          /* of its port, with `pin` and `token`; NULL: none */
+	const char *pin;
+	const char *token;
+	bool no_owner;    /* it never takes over */
+	int64_t lease_ms; /* at least 2000, rounded up to seconds */
+	int64_t wait_ms;  /* how long a change may wait for etcd */
+	/* The role has changed. Called on the node's thread, which waits for the end of the call. */
+	void (*became)(void *context, enum wfs_node_role role);
+	/* Another living process has the name: this one must end. Called once, likewise. */
+	void (*lost)(void *context, const struct wfs_error *error);
+	void *context;
+};
+
+/** wfs_node_new() - begin to be a node of a world
+ *  Returns at once, whether etcd answers or not. The world must have been begun in etcd, or filled
+ *  from another node.
+ *  @authority: of a world that is open, and not for reading only; must outlive the node
+ *  @ret_node: caller frees it with wfs_node_free(). Return: 0, -EINVAL (invalid_argument), -EAGAIN
+ *  (overloaded: no thread), -ENOMEM. */
+int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options *options,
+	struct wfs_node **ret_node, struct wfs_error *error);
+
+/** wfs_node_free() - leave the roster, and end; accepts NULL. Then the world folds nothing;
+ *  requests that wait fail when it is closed. */
+void wfs_node_free(struct wfs_node *node);
+WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
+#define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)
+
+/** wfs_node_role() - get the role. Thread: any. */
+enum wfs_node_role wfs_node_role(struct wfs_node *node);
+
+/** wfs_node_wait() - wait until the node has @role, at most @wait_ms. Return: false: it has not.
+ *  Thread: any but the node's. */
+bool wfs_node_wait(struct wfs_node *node, enum wfs_node_role role, int64_t wait_ms);
+
+/** wfs_node_status() - make the document of /replication.json: {epoch, node, nodes: [{address,
+ *  height, lag_records, last_contact_ms, name, role, …}], owner, problem, role}. Return: new
+ *  reference, NULL without memory. Thread: any. */
+json_t *wfs_node_status(struct wfs_node *node);
+
+/** wfs_node_handover() - make another node the owner, after the changes that are under way
+ *  @to: name of the node; NULL: the living one with the greatest height
+ *  Return: 0, -ENOENT (not_found: no such node lives, or it never owns; nothing has changed),
+ *  -EAGAIN (unavailable: this node does not own the world, or etcd does not answer), -ETIMEDOUT
+ *  (timeout: the epoch may have changed), -ENOMEM. Thread: any but the node's. */
+int wfs_node_handover(struct wfs_node *node, const char *to, struct wfs_error *error);
+
+/** wfs_node_begin() - make the log of a world that is not replicated yet, so that nodes can follow
+ *  @authority: of the world, open for nothing else. @options: timeout_ms is how long to try
+ *  @name: of the node that will own the world first
+ *  Return: 0, -EEXIST (already_exists: the prefix has a world), -EINVAL, -EAGAIN (unavailable: etcd
+ *  does not answer; nothing was made), -ETIMEDOUT (unknown: it may have been made), -ENOMEM, … */
+int wfs_node_begin(struct wfs_authority *authority, const struct wfs_etcd_options *options,
+	const char *name, struct wfs_error *error);
