@@ -215,8 +215,9 @@ static bool owner_is_gone(const struct wfs_node *node)
 	return !owner || !owner->lives || strcmp(owner->entry.process, epoch->process) != 0;
 }
 
-/* Puts an epoch of its own. A node whose clock is far ahead does not, because time never goes back
- * in a world. */
+/* Puts an epoch of its own, if the owner is gone from the roster as it is after the epoch was read:
+ * an earlier one need not have a new owner. A node whose clock is far ahead does not take over,
+ * because time never goes back in a world. */
 static int take_over(struct wfs_node *node, struct wfs_error *error)
 {
 	if (node->ahead_ms > AHEAD_MAX_MS)
@@ -224,7 +225,10 @@ static int take_over(struct wfs_node *node, struct wfs_error *error)
 			"the clock of this node is %lld s ahead of the owner's: it does not take "
 			"over",
 			(long long)node->ahead_ms / 1000);
-	int r = wfs_log_claim(node->etcd, &node->looked, node->options.name, node->process, error);
+	int r = wfs_roster_look(node->roster, node->etcd, error);
+	if (r || !owner_is_gone(node))
+		return wfs_trace(r);
+	r = wfs_log_claim(node->etcd, &node->looked, node->options.name, node->process, error);
 	if (r == -ESTALE || r == -ETIMEDOUT)
 		return 0; /* the next round looks again */
 	/* Until the claim, the owner before may have appended more. */
