@@ -43,7 +43,7 @@ int agents_endpoint_check(const char *variable, const char *url_text, struct wfs
 			"expected an http or https URL, got '%.100s'", url_text ? url_text : "");
 	if (!r) /* others on the network can read what is sent plainly */
 		r = wfs_trust_key(variable, host, port,
-			(!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host),
+			(!scheme || strcmp(scheme, "https") != 0) && !wfs_trust_is_loopback(host),
 			error);
 	curl_free(host);
 	curl_free(port);

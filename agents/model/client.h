@@ -82,10 +82,6 @@ struct wfs_model_request {
 	void (*done)(void *context, const struct wfs_model_result *result);
 };
 
-/** wfs_model_is_loopback() - does data that is sent to this host of a URL stay on this machine?
- *  @host: a name or an address, as in the URL: one of IPv6 in brackets */
-bool wfs_model_is_loopback(const char *host);
-
 /** wfs_model_client_new() - make a client on a loop; caller owns it
  *  @loop: borrowed until the client is freed, see wfs_model_client_free()
  *  Thread: the loop's, for all functions here.

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "agents/model/client.h"
 #include "kernel/base/cleanup.h"
+#include "kernel/base/trust.h"
 
 enum {
 	/* Connections that are kept, those in use included. With fewer than simultaneous calls,
@@ -295,18 +295,6 @@ int wfs_multi_parse_url(const char *what, const char *text, CURLU *url, struct w
 	return 0;
 }
 
-bool wfs_model_is_loopback(const char *host)
-{
-	const char *const suffix = ".localhost"; /* RFC 6761, 6.3 */
-	const size_t size = strlen(host);
-
-	/* Four numbers are an address, but 127.example.org is a name. */
-	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-		(strncmp(host, "127.", strlen("127.")) == 0 &&
-			strspn(host, "0123456789.") == size) ||
-		(size > strlen(suffix) && strcasecmp(host + size - strlen(suffix), suffix) == 0);
-}
-
 int wfs_multi_set_url(CURL *easy, CURLU *url)
 {
 	WFS_CLEANUP(text_free) char *host = NULL;
@@ -317,7 +305,7 @@ int wfs_multi_set_url(CURL *easy, CURLU *url)
 		curl_easy_setopt(easy, CURLOPT_URL, text) != CURLE_OK)
 		return -ENOMEM;
 	/* An empty text means no proxy, whatever the environment says. */
-	if (wfs_model_is_loopback(host) && curl_easy_setopt(easy, CURLOPT_PROXY, "") != CURLE_OK)
+	if (wfs_trust_is_loopback(host) && curl_easy_setopt(easy, CURLOPT_PROXY, "") != CURLE_OK)
 		return -ENOMEM;
 	return 0;
 }

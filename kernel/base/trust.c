@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -440,4 +441,16 @@ int wfs_trust_key(const char *variable, const char *host, const char *port, bool
 		"{\"%.80s\": [\"%.200s\"]} into '%s'",
 		variable, host, plain ? " without encryption (http)" : "", variable,
 		plain ? wfs_buffer_text(&with_port) : host, path);
+}
+
+bool wfs_trust_is_loopback(const char *host)
+{
+	const char *const suffix = ".localhost"; /* RFC 6761, 6.3 */
+	const size_t size = strlen(host);
+
+	/* Four numbers are an address, but 127.example.org is a name. */
+	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+		(strncmp(host, "127.", strlen("127.")) == 0 &&
+			strspn(host, "0123456789.") == size) ||
+		(size > strlen(suffix) && strcasecmp(host + size - strlen(suffix), suffix) == 0);
 }

@@ -86,3 +86,7 @@ void wfs_trust_closed(
  *  that. Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno. */
 int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,
 	struct wfs_error *error);
+
+/** wfs_trust_is_loopback() - does data that is sent to this host of a URL stay on this machine?
+ *  @host: a name or an address, as in the URL: one of IPv6 in brackets */
+bool wfs_trust_is_loopback(const char *host);

@@ -312,23 +312,6 @@ static void set_proxy(const char *url)
 	assert_int_equal(setenv("http_proxy", url, 1), 0);
 }
 
-TEST(a_name_that_begins_like_an_address_is_not_loopback)
-{
-	const char *const here[] = {
-		"127.0.0.1", "127.9.9.9", "[::1]", "localhost", "LOCALHOST", "a.localhost"};
-	const char *const elsewhere[] = {"127.example.org", "127.0.0.1.example.org", "128.0.0.1",
-		"localhost.example.org", "notlocalhost", "[::2]", "10.127.0.1"};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(here); i++) {
-		print_message("%s\n", here[i]);
-		assert_true(wfs_model_is_loopback(here[i]));
-	}
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(elsewhere); i++) {
-		print_message("%s\n", elsewhere[i]);
-		assert_false(wfs_model_is_loopback(elsewhere[i]));
-	}
-}
-
 WITH_MODEL(a_proxy_is_not_asked_for_loopback)
 {
 	set_proxy("http://127.0.0.1:1");

@@ -89,3 +89,20 @@ PLACED(a_key_goes_in_the_clear_only_to_a_port_that_is_named)
 	assert_int_equal(wfs_trust_key("KEY", "b.example", "443", false, &error), -EACCES);
 	assert_int_equal(wfs_trust_key("OTHER", "a.example", "443", false, &error), -EACCES);
 }
+
+TEST(a_name_that_begins_like_an_address_is_not_loopback)
+{
+	const char *const here[] = {
+		"127.0.0.1", "127.9.9.9", "[::1]", "localhost", "LOCALHOST", "a.localhost"};
+	const char *const elsewhere[] = {"127.example.org", "127.0.0.1.example.org", "128.0.0.1",
+		"localhost.example.org", "notlocalhost", "[::2]", "10.127.0.1"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(here); i++) {
+		print_message("%s\n", here[i]);
+		assert_true(wfs_trust_is_loopback(here[i]));
+	}
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(elsewhere); i++) {
+		print_message("%s\n", elsewhere[i]);
+		assert_false(wfs_trust_is_loopback(elsewhere[i]));
+	}
+}
