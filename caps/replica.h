@@ -29,8 +29,8 @@ struct wfs_replica_head {
 /* Takes batches to other nodes. Its maker embeds it in a struct of its own. */
 struct wfs_carrier {
 	/** carry() - take a batch to the other nodes, and wait until it is there for good
-	 *  Called on the kernel thread, which folds nothing until it returns. @from: seq of its first
-	 *  record. @head: of the world with the batch. @batch: borrowed
+	 *  Called on the kernel thread, which folds nothing until it returns. @from: seq of its
+	 *  first record. @head: of the world with the batch. @batch: borrowed
 	 *  Return: 0: the world commits; or -errno with @error: it drops the batch, and the
 	 *  requests fail with this error. */
 	int (*carry)(struct wfs_carrier *carrier, uint64_t from,

@@ -43,9 +43,10 @@ struct wfs_node_options {
 	bool no_owner;    /* it never takes over */
 	int64_t lease_ms; /* at least 2000, rounded up to seconds */
 	int64_t wait_ms;  /* how long a change may wait for etcd */
-	/* The role has changed. Called on the node's thread, which waits for the end of the call. */
+	/* The role has changed. Called on the node's thread. */
 	void (*became)(void *context, enum wfs_node_role role);
-	/* Another living process has the name: this one must end. Called once, likewise. */
+	/* Another living process has the name: this one must end. Called once, on the node's
+	 * thread. */
 	void (*lost)(void *context, const struct wfs_error *error);
 	void *context;
 };
