@@ -391,6 +391,13 @@ static void backup_free(void *context)
 	wfs_port_unref(context);
 }
 
+static void is_backup(struct wfs_port_call *call)
+{
+	WFS_GUARD(&call->port->lock);
+
+	call->is_backup = true;
+}
+
 static enum MHD_Result begin_backup(
 	struct wfs_port *port, struct MHD_Connection *connection, const char *rest, void **request)
 {
@@ -406,7 +413,7 @@ static enum MHD_Result begin_backup(
 	*request = call;
 	if (port->options.handlers.backup(port->options.context, &call->backup))
 		return not_found(connection);
-	call->is_backup = true;
+	is_backup(call);
 	if (fcntl(call->backup.fd, F_SETFL, O_RDONLY | O_NONBLOCK) < 0)
 		return MHD_NO;
 	struct MHD_Response *const response = MHD_create_response_from_callback(

@@ -30,19 +30,19 @@ struct wfs_port_call {
 	struct wfs_port_call *previous;
 	uint64_t number;
 	unsigned int refs; /* of libmicrohttpd, the handler, a thread that tells or resumes */
-	bool handed;       /* the handler has it, and has not answered */
-	bool known;        /* the handler's function for requests has returned */
-	bool suspended;    /* the watcher looks after the connection */
-	bool gone;         /* the client has left, or the port ends */
-	bool told;         /* handlers->gone has been called, or is being called */
-	int code;          /* of the answer; 0: none yet */
-	char *answer;      /* owned */
+	bool begun;        /* its whole body was there */
+	bool is_backup;
+	bool handed;    /* the handler has it, and has not answered */
+	bool known;     /* the handler's function for requests has returned */
+	bool suspended; /* the watcher looks after the connection */
+	bool gone;      /* the client has left, or the port ends */
+	bool told;      /* handlers->gone has been called, or is being called */
+	int code;       /* of the answer; 0: none yet */
+	char *answer;   /* owned */
 	size_t answer_bytes;
 	int fd;              /* of the client's connection; borrowed */
 	size_t wanted_bytes; /* of the body, as the client says */
-	bool begun;          /* libmicrohttpd's thread: the whole body was there */
 	struct wfs_buffer body;
-	bool is_backup;
 	struct wfs_port_backup backup; /* its descriptor is -1 without a backup */
 };
 

@@ -205,6 +205,17 @@ static void tell_all(struct wfs_port *port)
 	}
 }
 
+/* Does a client read an answer, or a backup that ends? A request of which a part is missing never
+ * gets to a handler. The caller has the lock. */
+static bool clients_read(const struct wfs_port *port)
+{
+	const struct wfs_port_call *call = port->calls;
+
+	while (call && !call->begun && !call->is_backup)
+		call = call->next;
+	return call != NULL;
+}
+
 /* Waits until each call is answered, and then a while until the clients have read the answers. */
 static void wait_for_calls(struct wfs_port *port)
 {
@@ -215,7 +226,7 @@ static void wait_for_calls(struct wfs_port *port)
 	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_PORT_FAREWELL_MS * INT64_C(1000000);
 	const struct timespec until = {
 		.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
-	while (port->calls && wfs_clock_monotonic_ns() < until_ns)
+	while (clients_read(port) && wfs_clock_monotonic_ns() < until_ns)
 		(void)pthread_cond_timedwait(&port->changed, &port->lock, &until);
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/select.h>
@@ -269,6 +270,19 @@ WITH_NODE(a_port_that_is_freed_ends_backups)
 }
 
 /* --- a network that fails --- */
+
+WITH_NODE(a_node_that_has_begun_again_is_reached)
+{
+	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
+	char address[300];
+
+	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
+	snprintf(address, sizeof(address), "%s", wfs_port_address(node->port));
+	const struct wfs_port_options options = node_options(node, address);
+	node_serve_again(node, &options);
+
+	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
+}
 
 WITH_NODE(a_node_that_is_not_there_gets_nothing)
 {

@@ -442,6 +442,82 @@ WITH_NODE(a_port_is_not_freed_before_its_calls_are_answered)
 	pthread_join(thread, NULL);
 }
 
+WITH_NODE(a_port_that_is_freed_does_not_wait_for_half_a_request)
+{
+	struct raw raw;
+	char said[4096];
+
+	raw_open(&raw, node);
+	raw_printf(&raw, node, "POST /v1/request");
+	raw_text(&raw, "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n");
+	assert_true(read(raw.fd, said, sizeof(said)) > 0);
+	raw_text(&raw, "half");
+	const int64_t before_ns = wfs_clock_monotonic_ns();
+	wfs_port_free(WFS_STEAL(node->port));
+
+	assert_true(wfs_clock_monotonic_ns() - before_ns <
+		(WFS_PORT_FAREWELL_MS - 1000) * INT64_C(1000000));
+	raw_close(&raw);
+}
+
+/* A thread that answers what is held. */
+struct answering {
+	struct node *node;
+	int ends; /* atomic */
+};
+
+static void *answer_always(void *context)
+{
+	struct answering *const answering = context;
+
+	while (!__atomic_load_n(&answering->ends, __ATOMIC_SEQ_CST)) {
+		usleep(500);
+		node_answer(answering->node);
+	}
+	return NULL;
+}
+
+/* Asks with so little time that some answers come too late. Return: NULL: no other result came. */
+static void *ask_in_a_hurry(void *context)
+{
+	struct node *const node = context;
+	struct wfs_peer_options options = node_peer_options(node);
+
+	for (int i = 0; i < 40; i++) {
+		options.request_ms = 10 + i;
+		struct wfs_peer *const peer = node_peer_with(&options);
+		for (int j = 0; j < 5; j++) {
+			const int r = node_ask(peer, TEXT(NODE_HOLD), NULL);
+			if (r != 409 && r != -ETIMEDOUT && r != -EAGAIN)
+				return context;
+		}
+		wfs_peer_free(peer);
+	}
+	return NULL;
+}
+
+WITH_NODE(clients_leave_while_their_answers_come)
+{
+	pthread_t askers[8];
+	struct answering answering = {.node = node};
+	pthread_t answerer;
+	void *other;
+
+	assert_int_equal(pthread_create(&answerer, NULL, answer_always, &answering), 0);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(askers); i++)
+		assert_int_equal(pthread_create(&askers[i], NULL, ask_in_a_hurry, node), 0);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(askers); i++) {
+		pthread_join(askers[i], &other);
+		assert_null(other);
+	}
+	wfs_port_free(WFS_STEAL(node->port));
+
+	assert_int_equal(node_look(node, &node->held_count), 0);
+	__atomic_store_n(&answering.ends, 1, __ATOMIC_SEQ_CST);
+	pthread_join(answerer, NULL);
+	print_message("%zu requests, %zu gone\n", node->request_count, node->gone_count);
+}
+
 /* --- addresses --- */
 
 WITH_NODE(ipv6_and_names_are_addresses)
