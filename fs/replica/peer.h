@@ -16,6 +16,7 @@
  *  -EINVAL (invalid_argument): the node does not understand the request
  *  -ENOMEM
  * Thread: one at a time; a thread that must not wait for another's transfer has a peer of its own.
+ * The process ignores SIGPIPE, which writing to a connection that has ended may send.
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct wfs_peer_options {
 	const char *address; /* HOST:PORT or [ADDRESS]:PORT */
 	const char *pin;     /* as wfs_identity_pin() gives it */
 	const char *token;   /* as wfs_identity_token() gives it */
+	/* All above 0, but for transfer_ms. */
 	int64_t connect_ms;  /* to connect, TLS included */
 	int64_t request_ms;  /* of a request, until its whole answer is there */
 	int64_t transfer_ms; /* of a blob or a backup; 0: as long as bytes come */
