@@ -70,6 +70,7 @@ void wfs_replica_free(struct wfs_replica *replica)
 	if (!replica)
 		return;
 	wfs_world_step_aside(replica->world);
+	wfs_world_refuse(replica->world, true);
 	wfs_world_set_committer(replica->world, NULL);
 	wfs_follower_free(replica->follower);
 	wfs_buffer_done(&replica->batch);

@@ -44,8 +44,8 @@ struct wfs_carrier {
 int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier,
 	struct wfs_replica **ret_replica, struct wfs_error *error);
 
-/** wfs_replica_free() - end following or owning; accepts NULL. The world folds nothing from then
- *  on, and its requests fail when it is closed. */
+/** wfs_replica_free() - end following or owning; accepts NULL. Then the world folds nothing, and
+ *  its requests fail (unavailable). */
 void wfs_replica_free(struct wfs_replica *replica);
 WFS_DEFINE_AUTO(replica, struct wfs_replica, wfs_replica_free)
 #define WFS_AUTO_REPLICA WFS_CLEANUP(wfs_auto_replica)

@@ -9,11 +9,14 @@
 #include "caps/authority.h"
 #include "caps/drive.h"
 #include "caps/session.h"
+#include "fs/replica/join.h"
 #include "fs/tool/helper.h"
 #include "fs/verb/order.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest.h"
+
+enum { OWNER_WAIT_MS = 10 * 1000 }; /* for a request that makes agents run */
 
 /* A request whose answer was not taken. */
 struct local_call {
@@ -30,6 +33,7 @@ struct wfs_local {
 	bool beside; /* the members up to the driver are borrowed from another local */
 	struct wfs_authority *authority;
 	struct wfs_session *session;
+	struct wfs_node *node; /* NULL: the world is not replicated */
 	wfs_driver_start *drive;
 	struct wfs_driver *driver; /* NULL until a request needs one */
 	int ready_fd;              /* eventfd: written when `wake_count` reaches 0 */
@@ -49,6 +53,7 @@ struct wfs_local {
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
 	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error)
 {
+	const struct wfs_join_handlers alone = {.became = NULL};
 	WFS_AUTO_LOCAL struct wfs_local *local = calloc(1, sizeof(*local));
 	int r;
 
@@ -60,6 +65,8 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 	if (local->ready_fd < 0)
 		return wfs_error_from_errno(error, -errno, "open the world");
 	r = wfs_authority_open(directory, options, &local->authority, error);
+	if (!r && !wfs_authority_read_only(local->authority))
+		r = wfs_join(local->authority, &alone, &local->node, error);
 	if (!r)
 		r = wfs_session_new(
 			local->authority, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
@@ -79,6 +86,7 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
 	other->beside = true;
 	other->authority = local->authority;
 	other->session = local->session;
+	other->node = local->node;
 	other->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (other->ready_fd < 0)
 		return -errno;
@@ -112,10 +120,22 @@ static struct local_call *take_idle(struct wfs_local *local)
 	return call;
 }
 
+/* Becomes a node of a replicated world, for requests that change it; they wait in the world until
+ * this node owns it, or are refused. */
+static int join_for(struct wfs_local *local, enum wfs_order_kind order, struct wfs_error *error)
+{
+	return local->node && order != WFS_ORDER_READ ? wfs_node_start(local->node, error) : 0;
+}
+
+/* Agents are driven by the owner of a replicated world only. */
 static int start_driver(struct wfs_local *local, bool paused, struct wfs_error *error)
 {
 	if (local->driver || !local->drive)
 		return 0;
+	if (local->node && !wfs_node_wait(local->node, WFS_NODE_OWNER, OWNER_WAIT_MS))
+		return wfs_error_set(error, WFS_E_UNAVAILABLE,
+			"another node owns this replicated world: agents, plans and outside tools "
+			"run there");
 	return local->drive(local->authority, &wfs_tool_helpers, paused, &local->driver, error);
 }
 
@@ -146,7 +166,10 @@ static void begin(struct local_call *call)
 {
 	struct wfs_local *const local = call->local;
 	WFS_AUTO_FREE char *verb = WFS_STEAL(call->verb);
-	const int r = drive_for(local, verb, &call->call.error);
+	int r = join_for(local, call->order, &call->call.error);
+
+	if (!r)
+		r = drive_for(local, verb, &call->call.error);
 
 	pthread_mutex_lock(&local->lock);
 	call->counted = true;
@@ -343,6 +366,7 @@ void wfs_local_free(struct wfs_local *local)
 	if (!local->beside) {
 		if (local->driver)
 			local->driver->free(local->driver);
+		wfs_node_free(local->node);
 		wfs_session_free(local->session);
 		wfs_authority_free(local->authority);
 	}

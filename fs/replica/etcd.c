@@ -24,6 +24,8 @@ enum {
 	GRPC_UNAUTHENTICATED = 16,
 };
 
+enum { RING_MS = 1000 }; /* between two looks at a watch */
+
 struct wfs_etcd {
 	CURL *easy;
 	struct curl_slist *headers; /* NULL: not made yet */
@@ -36,6 +38,8 @@ struct wfs_etcd {
 	char *token; /* of the user; NULL: to be asked for */
 	bool tls;
 	int64_t timeout_ms;
+	CURLM *multi; /* of a watch, which another thread can wake */
+	bool watches;
 	struct wfs_buffer answer; /* scratch */
 	char reason[CURL_ERROR_SIZE];
 };
@@ -144,19 +148,40 @@ static int take_time(
 	return watch->ended;
 }
 
+/* Performs the request of a watch. */
+static CURLcode watch(struct wfs_etcd *etcd)
+{
+	CURLcode result = CURLE_OUT_OF_MEMORY;
+	int running = 1;
+	int left;
+
+	if (curl_multi_add_handle(etcd->multi, etcd->easy) != CURLM_OK)
+		return result;
+	while (running && curl_multi_perform(etcd->multi, &running) == CURLM_OK)
+		if (running)
+			(void)curl_multi_poll(etcd->multi, NULL, 0, RING_MS, NULL);
+	const CURLMsg *const end = curl_multi_info_read(etcd->multi, &left);
+	if (end)
+		result = end->data.result;
+	(void)curl_multi_remove_handle(etcd->multi, etcd->easy);
+	return result;
+}
+
 /* Makes the next request a watch, or, without @watch, one like the others. Return: 0, -ENOMEM. */
-static int set_watch(struct wfs_etcd *etcd, struct watch *watch)
+static int set_watch(struct wfs_etcd *etcd, struct watch *watched)
 {
 	CURL *const easy = etcd->easy;
 	int r = 0;
 
-	r |= (int)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(watch ? 0 : etcd->timeout_ms));
-	r |= (int)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, watch ? 0L : 1L);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, take_time);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, watch);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, watch ? take_change : take);
+	etcd->watches = watched != NULL;
 	r |= (int)curl_easy_setopt(
-		easy, CURLOPT_WRITEDATA, watch ? (void *)watch : (void *)&etcd->answer);
+		easy, CURLOPT_TIMEOUT_MS, (long)(watched ? 0 : etcd->timeout_ms));
+	r |= (int)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, watched ? 0L : 1L);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, take_time);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, watched);
+	r |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, watched ? take_change : take);
+	r |= (int)curl_easy_setopt(
+		easy, CURLOPT_WRITEDATA, watched ? (void *)watched : (void *)&etcd->answer);
 	return r ? -ENOMEM : 0;
 }
 
@@ -198,7 +223,8 @@ int wfs_etcd_new(
 	if (r)
 		return r;
 	etcd->easy = curl_easy_init();
-	if (!etcd->easy || set_options(etcd, options))
+	etcd->multi = curl_multi_init();
+	if (!etcd->easy || !etcd->multi || set_options(etcd, options))
 		return NO_MEMORY(error);
 	if (options->user &&
 		!((etcd->user = strdup(options->user)) &&
@@ -213,6 +239,7 @@ void wfs_etcd_free(struct wfs_etcd *etcd)
 	if (!etcd)
 		return;
 	curl_easy_cleanup(etcd->easy);
+	curl_multi_cleanup(etcd->multi);
 	curl_slist_free_all(etcd->headers);
 	for (size_t i = 0; i < etcd->end_count; i++)
 		free(etcd->ends[i]);
@@ -324,7 +351,7 @@ static int send_once(struct wfs_etcd *etcd, const char *path, const struct wfs_b
 		return NO_MEMORY(error);
 	wfs_buffer_reset(&etcd->answer);
 	*etcd->reason = '\0';
-	const CURLcode result = curl_easy_perform(etcd->easy);
+	const CURLcode result = etcd->watches ? watch(etcd) : curl_easy_perform(etcd->easy);
 	if (result != CURLE_OK)
 		return failed(etcd, result, error);
 	(void)curl_easy_getinfo(etcd->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -641,6 +668,11 @@ int wfs_etcd_watch(struct wfs_etcd *etcd, const char *key, bool (*ring)(void *co
 	if (error)
 		*error = broken;
 	return r;
+}
+
+void wfs_etcd_wake(struct wfs_etcd *etcd)
+{
+	(void)curl_multi_wakeup(etcd->multi);
 }
 
 /* --- leases --- */

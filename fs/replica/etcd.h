@@ -127,6 +127,9 @@ int wfs_etcd_range(struct wfs_etcd *etcd, const char *from, const char *to, int6
 int wfs_etcd_watch(struct wfs_etcd *etcd, const char *key, bool (*ring)(void *context, bool rung),
 	void *context, struct wfs_error *error);
 
+/** wfs_etcd_wake() - have a watch call `ring` at once. Thread: any. */
+void wfs_etcd_wake(struct wfs_etcd *etcd);
+
 /** wfs_etcd_grant() - begin a lease of @seconds. @ret_lease: its number */
 int wfs_etcd_grant(
 	struct wfs_etcd *etcd, int64_t seconds, int64_t *ret_lease, struct wfs_error *error);

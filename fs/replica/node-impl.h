@@ -58,6 +58,8 @@ struct wfs_node {
 	struct node_unsure unsure;
 	atomic_bool failed; /* nothing more may be carried */
 
+	struct wfs_error barred; /* why the node never starts; WFS_OK: it does */
+
 	pthread_t thread;
 	pthread_t bell;
 	bool thread_started, bell_started;

@@ -404,8 +404,15 @@ static void init_locks(struct wfs_node *node)
 	pthread_condattr_destroy(&monotonic);
 }
 
-static int start(struct wfs_node *node, struct wfs_error *error)
+int wfs_node_start(struct wfs_node *node, struct wfs_error *error)
 {
+	if (node->barred.code != WFS_OK) {
+		if (error)
+			*error = node->barred;
+		return -wfs_error_info(node->barred.code)->number;
+	}
+	if (node->thread_started)
+		return 0;
 	node->thread_started = pthread_create(&node->thread, NULL, node_main, node) == 0;
 	node->bell_started =
 		node->thread_started && pthread_create(&node->bell, NULL, bell_main, node) == 0;
@@ -414,7 +421,8 @@ static int start(struct wfs_node *node, struct wfs_error *error)
 		: wfs_error_set(error, WFS_E_OVERLOADED, "the threads of a node cannot be started");
 }
 
-int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options *options,
+/* Makes a node that has no clients yet. */
+static int make(struct wfs_authority *authority, const struct wfs_node_options *options,
 	struct wfs_node **ret_node, struct wfs_error *error)
 {
 	WFS_AUTO_NODE struct wfs_node *node = calloc(1, sizeof(*node));
@@ -427,18 +435,42 @@ int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options 
 	node->nodes = json_array();
 	int r = node->nodes ? copy_options(node, options, error) : NO_MEMORY(error);
 	if (!r)
+		r = wfs_replica_new(authority, &node->carrier, &node->replica, error);
+	if (!r)
+		*ret_node = WFS_STEAL(node);
+	return r;
+}
+
+int wfs_node_bar(struct wfs_authority *authority, const struct wfs_error *reason,
+	struct wfs_node **ret_node, struct wfs_error *error)
+{
+	const struct wfs_node_options none = {.name = "none"};
+	const int r = make(authority, &none, ret_node, error);
+
+	if (r)
+		return wfs_trace(r);
+	struct wfs_node *const node = *ret_node;
+	node->barred = *reason;
+	node->problem.code = reason->code;
+	snprintf(node->problem.message, sizeof(node->problem.message), "%s", reason->message);
+	wfs_replica_refuse(node->replica, true);
+	return 0;
+}
+
+int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options *options,
+	struct wfs_node **ret_node, struct wfs_error *error)
+{
+	WFS_AUTO_NODE struct wfs_node *node = NULL;
+	int r = make(authority, options, &node, error);
+
+	if (!r)
 		r = make_clients(node, options, error);
 	if (!r)
 		r = wfs_roster_new(
 			node->options.name, node->process, options->lease_ms, &node->roster, error);
 	if (!r)
-		r = wfs_replica_new(authority, &node->carrier, &node->replica, error);
-	if (!r)
-		r = start(node, error);
-	if (r)
-		return wfs_trace(r);
-	*ret_node = WFS_STEAL(node);
-	return 0;
+		*ret_node = WFS_STEAL(node);
+	return wfs_trace(r);
 }
 
 static void stop(struct wfs_node *node)
@@ -450,6 +482,8 @@ static void stop(struct wfs_node *node)
 	pthread_mutex_unlock(&node->lock);
 	if (node->thread_started)
 		pthread_join(node->thread, NULL);
+	if (node->watching)
+		wfs_etcd_wake(node->watching);
 	if (node->bell_started)
 		pthread_join(node->bell, NULL);
 }

@@ -51,17 +51,26 @@ struct wfs_node_options {
 	void *context;
 };
 
-/** wfs_node_new() - begin to be a node of a world
- *  Returns at once, whether etcd answers or not. The world must have been begun in etcd, or filled
- *  from another node.
+/** wfs_node_new() - make a node of a world, which folds nothing from then on before it owns
+ *  The world must have been begun in etcd, or filled from another node.
  *  @authority: of a world that is open, and not for reading only; must outlive the node
- *  @ret_node: caller frees it with wfs_node_free(). Return: 0, -EINVAL (invalid_argument), -EAGAIN
- *  (overloaded: no thread), -ENOMEM. */
+ *  @ret_node: caller frees it with wfs_node_free(). Return: 0, -EINVAL (invalid_argument),
+ *  -ENOMEM. */
 int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options *options,
 	struct wfs_node **ret_node, struct wfs_error *error);
 
-/** wfs_node_free() - leave the roster, and end; accepts NULL. Then the world folds nothing;
- *  requests that wait fail when it is closed. */
+/** wfs_node_bar() - make a node that never starts, for a world that is replicated but cannot join:
+ *  its requests fail with @reason. Parameters and return as for wfs_node_new(). */
+int wfs_node_bar(struct wfs_authority *authority, const struct wfs_error *reason,
+	struct wfs_node **ret_node, struct wfs_error *error);
+
+/** wfs_node_start() - begin to be a node, unless it has begun
+ *  Returns at once, whether etcd answers or not. Return: 0, -EAGAIN (overloaded: no thread), or the
+ *  reason of wfs_node_bar(). */
+int wfs_node_start(struct wfs_node *node, struct wfs_error *error);
+
+/** wfs_node_free() - leave the roster, and end; accepts NULL. Then the world folds nothing,
+ *  and its requests fail (unavailable). */
 void wfs_node_free(struct wfs_node *node);
 WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
 #define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)

@@ -8,6 +8,8 @@
 
 #include "caps/authority.h"
 #include "caps/session.h"
+#include "fs/replica/join.h"
+#include "fs/server/gate.h"
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
@@ -26,6 +28,8 @@ struct owner {
 	struct wfs_session *session;
 	struct wfs_server *server;
 	struct wfs_mounts *mounts;
+	struct wfs_node *node; /* NULL: the world is not replicated */
+	struct wfs_gate *gate; /* then: of the driver; host.driver owns it */
 };
 
 static struct owner *owner_of(struct wfs_host *host)
@@ -85,6 +89,34 @@ static void host_status(struct wfs_host *host, json_t *status)
 	json_object_set_new(status, "uptime_s", json_integer(uptime_ns / SECOND_NS));
 }
 
+static json_t *host_replicas(struct wfs_host *host)
+{
+	return wfs_node_status(owner_of(host)->node);
+}
+
+static int host_handover(struct wfs_host *host, const char *to, struct wfs_error *error)
+{
+	return wfs_node_handover(owner_of(host)->node, to, error);
+}
+
+/* --- a replicated world --- */
+
+static void on_became(void *context, enum wfs_node_role role)
+{
+	struct owner *const owner = context;
+
+	if (owner->gate)
+		wfs_gate_set(owner->gate, role == WFS_NODE_OWNER);
+}
+
+static void on_lost(void *context, const struct wfs_error *error)
+{
+	struct owner *const owner = context;
+
+	wfs_log(WFS_LOG_REPLICA, WFS_LOG_ERR, "ending: %s", error->message);
+	wfs_server_stop(owner->server);
+}
+
 /* --- life --- */
 
 static void on_reaped(void *context)
@@ -96,6 +128,7 @@ static void on_reaped(void *context)
 static void owner_done(struct owner *owner)
 {
 	wfs_mounts_free(owner->mounts);
+	wfs_node_free(owner->node);
 	wfs_server_free(owner->server);
 	if (owner->host.driver)
 		owner->host.driver->free(owner->host.driver);
@@ -162,9 +195,42 @@ static int open_world(
 	return r;
 }
 
+/* Starts what drives the agents: at once, or, if the world is replicated, whenever this node owns
+ * it. */
+static int start_driver(
+	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
+{
+	if (!options->drive || wfs_authority_read_only(owner->authority))
+		return 0;
+	if (!owner->node)
+		return options->drive(owner->authority, &wfs_tool_helpers, options->paused,
+			&owner->host.driver, error);
+	const int r = wfs_gate_new(options->drive, owner->authority, &wfs_tool_helpers,
+		options->paused, &owner->gate, error);
+	if (!r)
+		owner->host.driver = wfs_gate_driver(owner->gate);
+	return r;
+}
+
+static int join(struct owner *owner, struct wfs_error *error)
+{
+	const struct wfs_join_handlers handlers = {
+		.became = on_became, .lost = on_lost, .context = owner};
+	const int r = wfs_authority_read_only(owner->authority)
+		? 0
+		: wfs_join(owner->authority, &handlers, &owner->node, error);
+
+	if (r || !owner->node)
+		return r;
+	owner->host.replicas = host_replicas;
+	owner->host.handover = host_handover;
+	return 0;
+}
+
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
+	struct wfs_error reason = {0};
 	int r = wfs_guardian_new(&owner->guardian, error);
 
 	if (!r)
@@ -172,13 +238,17 @@ static int come_up(
 	if (!r)
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
-	if (!r && options->drive && !wfs_authority_read_only(owner->authority))
-		r = options->drive(owner->authority, &wfs_tool_helpers, options->paused,
-			&owner->host.driver, error);
+	if (!r)
+		r = join(owner, error);
+	if (!r)
+		r = start_driver(owner, options, error);
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
 		r = make_mounts(owner, options, error);
+	if (!r && owner->node && wfs_node_start(owner->node, &reason))
+		wfs_log(WFS_LOG_REPLICA, WFS_LOG_WARNING, "changes are refused: %s",
+			reason.message);
 	return r;
 }
 
@@ -186,7 +256,10 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 {
 	WFS_CLEANUP(owner_done)
 	struct owner owner = {
-		.host = {host_mount, host_umount, host_shutdown, host_status, NULL},
+		.host = {.mount = host_mount,
+			.umount = host_umount,
+			.shutdown = host_shutdown,
+			.status = host_status},
 		.keep = options->keep,
 		.started_ns = wfs_clock_monotonic_ns(),
 	};

@@ -134,6 +134,36 @@ int wfs_verb_shutdown(struct wfs_call *call)
 	return empty_result(call);
 }
 
+static int require_replication(struct wfs_call *call, const char *verb)
+{
+	const int r = require_host(call, verb);
+
+	return r || call->host->replicas
+		? r
+		: wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+			  "'%s' needs a replicated world, and this one is on this host alone",
+			  verb);
+}
+
+int wfs_verb_replicas(struct wfs_call *call)
+{
+	const int r = require_replication(call, "replicas");
+
+	if (r)
+		return r;
+	call->result = call->host->replicas(call->host);
+	return call->result ? 0 : -ENOMEM;
+}
+
+int wfs_verb_handover(struct wfs_call *call)
+{
+	int r = require_replication(call, "handover");
+
+	if (!r)
+		r = call->host->handover(call->host, wfs_verb_text(call, "node"), &call->error);
+	return r ? r : empty_result(call);
+}
+
 /* Removes the mounts of others from the status, unless the client is an administrator. */
 static void hide_mounts(struct wfs_call *call)
 {

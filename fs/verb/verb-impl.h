@@ -40,6 +40,7 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_cancel, wfs_verb_wake, wfs_verb_approve, wfs_verb_grant, wfs_verb_revoke,
 	wfs_verb_principal, wfs_verb_apply, wfs_verb_snapshot, wfs_verb_gc, wfs_verb_code,
 	wfs_verb_mount, wfs_verb_umount, wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown,
+	wfs_verb_replicas, wfs_verb_handover,
 	wfs_verb_fs_list, wfs_verb_fs_stat, wfs_verb_fs_read;
 
 /* In the effect column: the session judges each part of the tree as it is read, or the action. */

@@ -272,6 +272,26 @@ static const struct wfs_field invoke_params[] = {
 static const struct wfs_field umount_params[] = {
 	{"dir", TEXT, 0, "absolute path of the directory that was mounted on"}, {NULL}};
 static const struct wfs_field no_params[] = {{NULL}};
+static const struct wfs_field handover_params[] = {
+	{"node", TEXT, MAYBE, "name of the node; by default the one that has most records"},
+	{NULL}};
+static const struct wfs_field replica_fields[] = {
+	{"address", TEXT, WFS_NULLABLE, "HOST:PORT at which other nodes reach it"},
+	{"bytes", NAT, WFS_NULLABLE, "of its store"}, {"height", NAT, WFS_NULLABLE, "of its world"},
+	{"lag_records", NAT, WFS_NULLABLE, "records of the log that it does not have"},
+	{"last_contact_ms", NAT, WFS_NULLABLE, "since its lease was renewed"},
+	{"name", TEXT, 0, "of the node"},
+	{"problem", &object, WFS_NULLABLE, "{cell?, code, message, record?}"},
+	{"role", TEXT, 0, "owner, follower or none"}, {NULL}};
+static const struct wfs_form replica = {.kind = WFS_FORM_RECORD, .fields = replica_fields};
+static const struct wfs_form replica_list = {.kind = WFS_FORM_LIST, .of = &replica};
+static const struct wfs_field replicas_answer[] = {
+	{"epoch", NAT, 0, "rises when a process begins to own the world"},
+	{"node", TEXT, 0, "name of the node that answers"},
+	{"nodes", &replica_list, 0, "all nodes, by name"},
+	{"owner", TEXT, 0, "name of the node that owns the world, or owned it last"},
+	{"problem", &object, WFS_NULLABLE, "what is wrong with the node that answers"},
+	{"role", TEXT, 0, "of the node that answers"}, {NULL}};
 static const struct wfs_field metrics_answer[] = {
 	{"text", TEXT, 0, "figures as Prometheus reads them"}, {NULL}};
 
@@ -356,6 +376,10 @@ const struct verb verb_table[] = {
 	VERB(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, AS_EFFECT),
 	VERB(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
 		"tell figures of the owner process", TAKES(no_params), GIVES(metrics_answer)),
+	VERB(replicas, "replicas", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
+		"tell the nodes of a replicated world", TAKES(no_params), GIVES(replicas_answer)),
+	VERB(handover, "handover", WFS_EFFECT_WORLD_SHUTDOWN, true, AT_ONCE,
+		"make another node the owner of a replicated world", TAKES(handover_params)),
 	VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),
 	VERB(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, READ, "list a directory of the tree",
 		TAKES(fs_list_params), GIVES(fs_list_answer)),

@@ -49,6 +49,10 @@ struct wfs_host {
 	void (*shutdown)(struct wfs_host *host);
 	/* Add facts that only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
+	/* Of a replicated world, otherwise NULL: the document of /replication.json, a new reference,
+	 * NULL without memory; and wfs_node_handover() (fs/replica/node.h). */
+	json_t *(*replicas)(struct wfs_host *host);
+	int (*handover)(struct wfs_host *host, const char *to, struct wfs_error *error);
 	struct wfs_driver *driver; /* of turns and plans; NULL: none */
 };
 

@@ -232,6 +232,79 @@ static int check_uids(const char *name, const json_t *uids, struct wfs_error *er
 	return 0;
 }
 
+#undef MEMBER
+#define MEMBER(...) MEMBER_OF(wfs_host_replication, __VA_ARGS__)
+
+static const struct wfs_field replication_fields[] = {
+	MEMBER(url, &wfs_form_text, 0,
+		"etcd that has the log of the world, as etcd://HOST:PORT,HOST:PORT/PREFIX"),
+	MEMBER(node, &wfs_form_text, 0,
+		"name of this node, which no other node of the world has: lower-case letters, "
+		"digits and -"),
+	MEMBER(listen, &wfs_form_text, WFS_OPTIONAL,
+		"HOST:PORT of this host at which other nodes reach this one; by default a free "
+		"port "
+		"of 127.0.0.1"),
+	MEMBER(ca, &wfs_form_text, WFS_OPTIONAL,
+		"PEM file of the authority that signs etcd's certificates; with it, TLS is spoken"),
+	MEMBER(certificate, &wfs_form_text, WFS_OPTIONAL,
+		"PEM file of the certificate that etcd asks this host for"),
+	MEMBER(key, &wfs_form_text, WFS_OPTIONAL, "PEM file of the key of certificate"),
+	MEMBER(user, &wfs_form_text, WFS_OPTIONAL, "user of etcd"),
+	MEMBER(password_env, &wfs_form_text, WFS_OPTIONAL,
+		"environment variable of the owner process that has the user's password"),
+	MEMBER(lease_ms, WFS_FORM_FROM_TO(WFS_HOST_LEASE_MIN_MS, WFS_HOST_LEASE_MAX_MS),
+		WFS_OPTIONAL,
+		"milliseconds, rounded up to seconds, after which another node takes over from one "
+		"that does not answer; by default 5000"),
+	MEMBER(wait_ms, TIME, WFS_OPTIONAL,
+		"milliseconds that a change waits for etcd, or for an owner; by default 10000"),
+	MEMBER(no_owner, &wfs_form_bool, WFS_OPTIONAL,
+		"this node never owns the world; by default false"),
+	{NULL},
+};
+
+static int check_replication(const char *name, const json_t *replication, struct wfs_error *error)
+{
+	static const struct {
+		const char *member, *needed;
+	} needs[] = {
+		{"certificate", "ca"},
+		{"certificate", "key"},
+		{"key", "certificate"},
+		{"user", "password_env"},
+		{"password_env", "user"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(needs); i++)
+		if (json_object_get(replication, needs[i].member) &&
+			!json_object_get(replication, needs[i].needed))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: expected '%s', which '%s' needs, got no such member", name,
+				needs[i].needed, needs[i].member);
+	return 0;
+}
+
+static const struct wfs_form replication_form = {.kind = WFS_FORM_RECORD,
+	.fields = replication_fields,
+	.comment = KNOWN,
+	.then = check_replication};
+
+bool wfs_host_replication(const json_t *host, struct wfs_host_replication *ret_replication)
+{
+	const json_t *const replication = json_object_get(host, "replication");
+
+	if (wfs_form_read(&replication_form, "replication", replication, ret_replication, NULL))
+		return false;
+	if (!ret_replication->listen)
+		ret_replication->listen = "127.0.0.1:0";
+	if (ret_replication->lease_ms < 0)
+		ret_replication->lease_ms = 5000;
+	if (ret_replication->wait_ms < 0)
+		ret_replication->wait_ms = 10000;
+	return true;
+}
+
 const struct wfs_form wfs_host_model_form = {
 	.kind = WFS_FORM_RECORD, .fields = model_fields, .comment = KNOWN, .then = check_model};
 
@@ -241,6 +314,8 @@ static const struct wfs_field host_fields[] = {
 		"default true"},
 	{"models", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_model_form), WFS_OPTIONAL,
 		"the models that agents, chats and the memory can ask, by their names"},
+	{"replication", &replication_form, WFS_OPTIONAL,
+		"how the world is shared with other nodes; commands write this member"},
 	{"tools",
 		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_server_form,
 			.then = check_servers),

@@ -15,6 +15,8 @@ enum {
 	WFS_HOST_SERVER_LIST_MAX = 256,      /* items of its `command`, `env` or `headers_env` */
 	WFS_HOST_OUTPUT_BYTES_MAX = 8 << 20, /* of its `output_max_bytes` */
 	WFS_HOST_CONCURRENCY_MAX = 256,
+	WFS_HOST_LEASE_MIN_MS = 2000,
+	WFS_HOST_LEASE_MAX_MS = 60 * 1000,
 };
 
 /* A model, a member of `models`. Plain value; borrowed from the entry. */
@@ -48,6 +50,26 @@ struct wfs_host_server {
 	bool sandbox;
 	bool network;
 };
+
+/* How the world is replicated, the member `replication`. Plain value; borrowed from it. A number that
+ * is not there is its default. */
+struct wfs_host_replication {
+	const char *url;
+	const char *node;
+	const char *listen;
+	const char *ca;
+	const char *certificate;
+	const char *key;
+	const char *user;
+	const char *password_env;
+	int64_t lease_ms;
+	int64_t wait_ms;
+	bool no_owner;
+};
+
+/** wfs_host_replication() - read the member `replication` of a host.json that wfs_host_check() has
+ *  accepted. Return: false if there is none. */
+bool wfs_host_replication(const json_t *host, struct wfs_host_replication *ret_replication);
 
 extern const struct wfs_form wfs_host_form;        /* of the file */
 extern const struct wfs_form wfs_host_model_form;  /* of a model, read into struct wfs_host_model */

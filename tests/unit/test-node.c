@@ -83,6 +83,7 @@ static void enter(struct nodes *nodes, int index, const char *name, const char *
 		.context = peer,
 	};
 	assert_int_equal(wfs_node_new(peer->authority, &options, &peer->node, &error), 0);
+	assert_int_equal(wfs_node_start(peer->node, &error), 0);
 }
 
 static void leave(struct peer *peer)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A driver of agents that runs only while this node owns the world.
+ *
+ * Turns, plans, timers and calls of outside tools are taken by one node. The gate is a driver for
+ * verbs; behind it, the real one is started when the node begins to own, and freed when it ends,
+ * on a thread of the gate, because freeing waits for calls under way.
+ */
+#pragma once
+
+#include "caps/drive.h"
+
+struct wfs_gate;
+
+/** wfs_gate_new() - make a gate that is shut
+ *  @drive: starts the real driver, with the arguments that follow, which must outlive the gate
+ *  @ret_gate: caller frees it through its driver. Return: 0, -EAGAIN (overloaded: no thread),
+ *  -ENOMEM. */
+int wfs_gate_new(wfs_driver_start *drive, struct wfs_authority *authority,
+	const struct wfs_helpers *helpers, bool paused, struct wfs_gate **ret_gate,
+	struct wfs_error *error);
+
+/** wfs_gate_driver() - get the driver of the gate. Its requests fail (unavailable) while the gate is
+ *  shut; its `free` frees the gate. */
+struct wfs_driver *wfs_gate_driver(struct wfs_gate *gate);
+
+/** wfs_gate_set() - open or shut the gate; returns at once. Thread: any. */
+void wfs_gate_set(struct wfs_gate *gate, bool open);
