@@ -112,7 +112,11 @@ enum {
 	X(OUTSIDE, "outside", 0, NULL, NULL, "list the tools of servers outside of the world")    \
 	X(WITH_OUTSIDE, "with-outside", 0, NULL, NULL,                                            \
 		"also offer the tools of servers outside of the world")                           \
-	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well")
+	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well")                        \
+	X(NODE, "node", 0, "NAME", NULL, "name of this node, which no other node has")            \
+	X(LISTEN, "listen", 0, "HOST:PORT", NULL,                                                 \
+		"where other nodes reach this one (default: a free port of 127.0.0.1)")           \
+	X(NO_OWNER, "no-owner", 0, NULL, NULL, "this node never owns the world")
 
 enum wfs_option {
 #define WFS_OPTION_ENUM(constant, name, letter, value, member, help) WFS_OPTION_##constant,
