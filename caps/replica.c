@@ -8,6 +8,7 @@
 #include "kernel/follow/batch-make.h"
 #include "kernel/store/tables.h"
 #include "kernel/world/aside.h"
+#include "kernel/world/request.h"
 
 struct wfs_replica {
 	struct wfs_committer committer; /* first: the callback casts back */
@@ -33,8 +34,21 @@ static int read_head(
 	return 0;
 }
 
+/* Tells the carrier of the requests of a batch that was carried. */
+static void hear(const struct wfs_replica *replica, const struct wfs_request *requests,
+	uint64_t from, uint64_t to)
+{
+	struct wfs_carrier *const carrier = replica->carrier;
+
+	for (const struct wfs_request *request = requests; carrier->heard && request;
+		request = request->next)
+		if (request->id && request->result == 0 && request->seq >= from &&
+			request->seq < to)
+			carrier->heard(carrier, request->id, request->seq);
+}
+
 static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t from, uint64_t to,
-	struct wfs_error *error)
+	const struct wfs_request *requests, struct wfs_error *error)
 {
 	struct wfs_replica *const replica = (struct wfs_replica *)committer;
 	struct wfs_replica_head head = {.height = to};
@@ -43,10 +57,30 @@ static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t
 	if (r)
 		return wfs_error_from_errno(error, r, "read the head");
 	wfs_buffer_reset(&replica->batch);
-	r = wfs_batch_make(wfs_world_store(replica->world), txn, from, to, &replica->batch, error);
-	return wfs_trace(r ? r
-			   : replica->carrier->carry(replica->carrier, from, &head,
-				     wfs_buffer_bytes(&replica->batch), error));
+	r = wfs_batch_make(
+		wfs_world_store(replica->world), txn, from, to, requests, &replica->batch, error);
+	if (!r)
+		r = replica->carrier->carry(
+			replica->carrier, from, &head, wfs_buffer_bytes(&replica->batch), error);
+	if (!r)
+		hear(replica, requests, from, to);
+	return wfs_trace(r);
+}
+
+static void heard(void *context, const char *id, uint64_t seq)
+{
+	struct wfs_carrier *const carrier = context;
+
+	carrier->heard(carrier, id, seq);
+}
+
+static int follow(struct wfs_replica *replica, struct wfs_error *error)
+{
+	const int r = wfs_follower_new(replica->world, &replica->follower, error);
+
+	if (!r && replica->carrier->heard)
+		wfs_follower_listen(replica->follower, heard, replica->carrier);
+	return wfs_trace(r);
 }
 
 int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier,
@@ -59,7 +93,7 @@ int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier
 	replica->committer.decide = decide;
 	replica->world = wfs_authority_world(authority);
 	replica->carrier = carrier;
-	const int r = wfs_follower_new(replica->world, &replica->follower, error);
+	const int r = follow(replica, error);
 	if (!r)
 		*ret_replica = WFS_STEAL(replica);
 	return wfs_trace(r);

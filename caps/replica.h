@@ -36,6 +36,10 @@ struct wfs_carrier {
 	int (*carry)(struct wfs_carrier *carrier, uint64_t from,
 		const struct wfs_replica_head *head, struct wfs_bytes batch,
 		struct wfs_error *error);
+	/** heard() - hear that a request with an id has records, the first of which is @seq: of a
+	 *  batch that was carried or applied. Called on the kernel thread, or in
+	 *  wfs_replica_apply(); NULL: nobody hears */
+	void (*heard)(struct wfs_carrier *carrier, const char *id, uint64_t seq);
 };
 
 /** wfs_replica_new() - begin to follow. @authority: of a world that is open, and not for reading

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "caps/replica.h"
+#include "fs/replica/ids.h"
 #include "fs/replica/log.h"
 #include "fs/replica/node.h"
 #include "fs/replica/roster.h"
@@ -36,6 +37,7 @@ struct node_problem {
 struct wfs_node {
 	struct wfs_carrier carrier; /* first: the callback casts back */
 	struct wfs_replica *replica;
+	struct wfs_ids *ids;             /* of requests that have records */
 	struct wfs_node_options options; /* with texts of its own */
 	char process[WFS_LOG_PROCESS_SIZE];
 
@@ -43,6 +45,7 @@ struct wfs_node {
 	struct wfs_etcd *etcd;
 	struct wfs_roster *roster;
 	struct wfs_log_place looked; /* what the log had in this round */
+	int64_t learned;             /* up to which height ids are known; INT64_MAX: all */
 	int64_t renew_ns;            /* when to renew, by wfs_clock_boottime_ns() */
 	int64_t roster_ns;           /* likewise, to look at the roster */
 	int64_t aside_ns;            /* since when requests wait */
@@ -89,6 +92,8 @@ void node_wake(struct wfs_node *node);
 /* The carrier of the world. */
 int node_carry(struct wfs_carrier *carrier, uint64_t from, const struct wfs_replica_head *head,
 	struct wfs_bytes batch, struct wfs_error *error);
+
+void node_heard(struct wfs_carrier *carrier, const char *id, uint64_t seq);
 
 /* Stops owning if the node must not own any more, whether etcd answers or not. */
 int node_check_owning(struct wfs_node *node, struct wfs_error *error);

@@ -63,6 +63,11 @@ int node_carry(struct wfs_carrier *carrier, uint64_t from, const struct wfs_repl
 	return r;
 }
 
+void node_heard(struct wfs_carrier *carrier, const char *id, uint64_t seq)
+{
+	wfs_ids_add(((struct wfs_node *)carrier)->ids, id, seq);
+}
+
 /* --- a follower --- */
 
 static int diverge(struct wfs_node *node, uint64_t record, const char *cell, const char *message,
@@ -248,6 +253,40 @@ void node_refuse(struct wfs_node *node)
 	node->refusing = refuse;
 }
 
+/* Learns the ids of one batch. */
+static int learn(void *context, int64_t height, struct wfs_bytes encoded, struct wfs_error *error)
+{
+	struct wfs_node *const node = context;
+	WFS_AUTO_BATCH struct wfs_batch batch = {0};
+	const int r = wfs_batch_decode(encoded, &batch, error);
+
+	(void)height;
+	for (size_t i = 0; !r && i < batch.request_count; i++)
+		wfs_ids_add(node->ids, batch.requests[i].id, batch.requests[i].seq);
+	if (!r)
+		node->learned = (int64_t)batch.to;
+	return r;
+}
+
+/* Learns the ids of records that the world has from before this process. The newest WFS_IDS_MAX
+ * records can have no more of them than are kept. */
+static int learn_ids(struct wfs_node *node, struct wfs_error *error)
+{
+	int64_t before = -1;
+	int r = wfs_replica_head(node->replica, &node->head, error);
+	const int64_t height = r ? 0 : (int64_t)node->head.height;
+
+	if (!r && node->learned < height - WFS_IDS_MAX)
+		node->learned = height - WFS_IDS_MAX;
+	while (!r && node->learned < height && node->learned != before) {
+		before = node->learned;
+		r = wfs_log_read(node->etcd, before, learn, node, error);
+	}
+	if (!r)
+		node->learned = INT64_MAX;
+	return wfs_trace(r);
+}
+
 int node_step(struct wfs_node *node, struct wfs_error *error)
 {
 	int r;
@@ -259,6 +298,8 @@ int node_step(struct wfs_node *node, struct wfs_error *error)
 		return wfs_trace(stop_owning(node, error));
 	}
 	r = resolve(node, error);
+	if (!r && node->learned < INT64_MAX)
+		r = learn_ids(node, error);
 	if (!r)
 		r = catch_up(node, error);
 	if (!r && is_current(node) && !is_mine(node) && !node->options.no_owner &&

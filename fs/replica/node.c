@@ -133,6 +133,11 @@ static void note_role(struct wfs_node *node)
 		node->options.became(node->options.context, role);
 }
 
+struct wfs_ids *wfs_node_ids(struct wfs_node *node)
+{
+	return node->ids;
+}
+
 enum wfs_node_role wfs_node_role(struct wfs_node *node)
 {
 	WFS_GUARD(&node->lock);
@@ -431,9 +436,11 @@ static int make(struct wfs_authority *authority, const struct wfs_node_options *
 		return NO_MEMORY(error);
 	init_locks(node);
 	node->carrier.carry = node_carry;
+	node->carrier.heard = node_heard;
+	node->ids = wfs_ids_new();
 	node->aside_ns = wfs_clock_boottime_ns();
 	node->nodes = json_array();
-	int r = node->nodes ? copy_options(node, options, error) : NO_MEMORY(error);
+	int r = node->nodes && node->ids ? copy_options(node, options, error) : NO_MEMORY(error);
 	if (!r)
 		r = wfs_replica_new(authority, &node->carrier, &node->replica, error);
 	if (!r)
@@ -497,6 +504,7 @@ void wfs_node_free(struct wfs_node *node)
 	if (node->roster)
 		(void)wfs_roster_leave(node->roster, node->etcd, NULL);
 	wfs_roster_free(node->roster);
+	wfs_ids_free(node->ids);
 	wfs_etcd_free(node->etcd);
 	wfs_etcd_free(node->carrying);
 	wfs_etcd_free(node->watching);

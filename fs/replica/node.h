@@ -18,6 +18,7 @@
 #include "fs/replica/etcd.h"
 
 struct wfs_authority;
+struct wfs_ids;
 struct wfs_node;
 
 /* X(constant, name) */
@@ -74,6 +75,10 @@ int wfs_node_start(struct wfs_node *node, struct wfs_error *error);
 void wfs_node_free(struct wfs_node *node);
 WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
 #define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)
+
+/** wfs_node_ids() - get the ids of requests that have records, up to the node's height; borrowed.
+ *  Thread: any. */
+struct wfs_ids *wfs_node_ids(struct wfs_node *node);
 
 /** wfs_node_role() - get the role. Thread: any. */
 enum wfs_node_role wfs_node_role(struct wfs_node *node);

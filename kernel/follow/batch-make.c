@@ -11,6 +11,7 @@
 #include "kernel/read/text.h"
 #include "kernel/read/view.h"
 #include "kernel/world/apply.h"
+#include "kernel/world/request.h"
 
 /* The making of one batch, and the record that it is at. */
 struct making {
@@ -197,8 +198,21 @@ static void making_done(struct making *making)
 	wfs_buffer_done(&making->bytes);
 }
 
+/* Lists the requests that have an id and a record. */
+static int add_requests(struct making *making, const struct wfs_request *requests)
+{
+	int r = 0;
+
+	for (const struct wfs_request *request = requests; !r && request; request = request->next)
+		if (request->id && request->result == 0 && request->seq >= making->batch.from &&
+			request->seq < making->batch.to)
+			r = wfs_batch_add_request(
+				&making->batch, request->id, request->seq, making->error);
+	return wfs_trace(r);
+}
+
 int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, uint64_t from, uint64_t to,
-	struct wfs_buffer *buffer, struct wfs_error *error)
+	const struct wfs_request *requests, struct wfs_buffer *buffer, struct wfs_error *error)
 {
 	WFS_CLEANUP(making_done)
 	struct making making = {
@@ -212,5 +226,7 @@ int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, uint64_t from, 
 	wfs_require(from > 0 && from < to);
 	for (making.seq = from; !r && making.seq < to; making.seq++)
 		r = add_record(&making);
+	if (!r)
+		r = add_requests(&making, requests);
 	return wfs_trace(r ? r : wfs_batch_encode(&making.batch, buffer, error));
 }

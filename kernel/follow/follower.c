@@ -22,7 +22,9 @@ struct wfs_follower {
 	struct wfs_problems problems;
 	struct wfs_refold_source source;
 	struct wfs_refold refold;
-	bool loaded; /* `refold` is at the head of the store */
+	bool loaded;               /* `refold` is at the head of the store */
+	wfs_follower_heard *heard; /* of requests; NULL: nobody */
+	void *heard_context;
 
 	/* The batch that is being folded. */
 	struct wfs_batch batch;
@@ -383,12 +385,32 @@ static int apply(struct wfs_follower *follower, struct wfs_bytes encoded,
 	return 0;
 }
 
+void wfs_follower_listen(struct wfs_follower *follower, wfs_follower_heard *heard, void *context)
+{
+	follower->heard = heard;
+	follower->heard_context = context;
+}
+
+static void tell_requests(struct wfs_follower *follower, enum wfs_followed followed)
+{
+	const struct wfs_batch *const batch = &follower->batch;
+
+	if (!follower->heard ||
+		(followed != WFS_FOLLOWED_APPLIED && followed != WFS_FOLLOWED_PRESENT))
+		return;
+	for (size_t i = 0; i < batch->request_count; i++)
+		follower->heard(
+			follower->heard_context, batch->requests[i].id, batch->requests[i].seq);
+}
+
 int wfs_follower_apply(struct wfs_follower *follower, struct wfs_bytes encoded,
 	struct wfs_followed_outcome *ret_outcome, struct wfs_error *error)
 {
 	struct wfs_followed_outcome outcome = {.seq = 0};
 	int r = apply(follower, encoded, &outcome, error);
 
+	if (!r)
+		tell_requests(follower, outcome.followed);
 	forget_batch(follower);
 	if (!r)
 		*ret_outcome = outcome;

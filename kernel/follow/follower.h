@@ -49,6 +49,13 @@ void wfs_follower_free(struct wfs_follower *follower);
 WFS_DEFINE_AUTO(follower, struct wfs_follower, wfs_follower_free)
 #define WFS_AUTO_FOLLOWER WFS_CLEANUP(wfs_auto_follower)
 
+/* Hears of a request with an id that a batch lists. @seq: its first record */
+typedef void wfs_follower_heard(void *context, const char *id, uint64_t seq);
+
+/** wfs_follower_listen() - have @heard called for each request of a batch that was applied, or is
+ *  present, before wfs_follower_apply() returns. @heard: NULL, as at first: nobody hears */
+void wfs_follower_listen(struct wfs_follower *follower, wfs_follower_heard *heard, void *context);
+
 /** wfs_follower_apply() - fold a batch, commit it, and call the observers
  *  Of a batch whose first records the world has, with the same bytes, the others are folded.
  *  @encoded: borrowed. @ret_outcome: set on success only

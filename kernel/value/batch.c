@@ -18,6 +18,7 @@ static const char *const kind_names[] = {
 void wfs_batch_done(struct wfs_batch *batch)
 {
 	free(batch->attached);
+	free(batch->requests);
 	free(batch->ends);
 	wfs_buffer_done(&batch->own_lines);
 	wfs_buffer_done(&batch->own_bytes);
@@ -75,6 +76,30 @@ int wfs_batch_attach(struct wfs_batch *batch, enum wfs_attached_kind kind, struc
 	return 0;
 }
 
+bool wfs_batch_id_valid(const char *id)
+{
+	const size_t size =
+		strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._");
+
+	return size > 0 && size <= WFS_BATCH_ID_MAX && id[size] == '\0';
+}
+
+int wfs_batch_add_request(
+	struct wfs_batch *batch, const char *id, uint64_t seq, struct wfs_error *error)
+{
+	struct wfs_batch_request *const requests = wfs_array_reserve(
+		batch->requests, batch->request_count, &batch->request_capacity, sizeof(*requests));
+
+	wfs_require(wfs_batch_id_valid(id));
+	if (!requests)
+		return wfs_error_from_errno(error, -ENOMEM, "make a batch");
+	batch->requests = requests;
+	struct wfs_batch_request *const request = &requests[batch->request_count++];
+	request->seq = seq;
+	snprintf(request->id, sizeof(request->id), "%s", id);
+	return 0;
+}
+
 /* --- encoding --- */
 
 static int compare(const void *a, const void *b)
@@ -101,6 +126,15 @@ static void sort(struct wfs_batch *batch)
 	batch->attached_count = count + 1;
 }
 
+static void write_requests(struct wfs_buffer *buffer, const struct wfs_batch *batch)
+{
+	wfs_buffer_append_byte(buffer, '[');
+	for (size_t i = 0; i < batch->request_count; i++)
+		wfs_buffer_printf(buffer, "%s{\"id\":\"%s\",\"seq\":%" PRIu64 "}", i > 0 ? "," : "",
+			batch->requests[i].id, batch->requests[i].seq);
+	wfs_buffer_append_byte(buffer, ']');
+}
+
 static void write_header(
 	struct wfs_buffer *buffer, const struct wfs_batch *batch, struct wfs_bytes lines)
 {
@@ -113,9 +147,14 @@ static void write_header(
 			kind_names[batch->attached[i].kind], batch->attached[i].size);
 	wfs_buffer_printf(buffer, "],\"from\":%" PRIu64 ",\"lines_hash\":\"%s\"", batch->from,
 		WFS_HASH_TEXT(&hash));
-	wfs_buffer_printf(buffer,
-		",\"lines_size\":%zu,\"prev\":\"%s\",\"to\":%" PRIu64 ",\"version\":%d}\n",
-		lines.size, WFS_HASH_TEXT(&batch->prev), batch->to, WFS_BATCH_VERSION);
+	wfs_buffer_printf(buffer, ",\"lines_size\":%zu,\"prev\":\"%s\",\"requests\":", lines.size,
+		WFS_HASH_TEXT(&batch->prev));
+	const size_t begin = buffer->size;
+	write_requests(buffer, batch);
+	const struct wfs_hash requests_hash =
+		wfs_hash_of(buffer->data + begin, buffer->size - begin);
+	wfs_buffer_printf(buffer, ",\"requests_hash\":\"%s\",\"to\":%" PRIu64 ",\"version\":%d}\n",
+		WFS_HASH_TEXT(&requests_hash), batch->to, WFS_BATCH_VERSION);
 }
 
 int wfs_batch_encode(struct wfs_batch *batch, struct wfs_buffer *buffer, struct wfs_error *error)
@@ -189,6 +228,29 @@ static int read_list(const json_t *list, struct wfs_batch *batch, struct wfs_err
 	return 0;
 }
 
+/* Reads the list of requests. */
+static int read_requests(const json_t *list, struct wfs_batch *batch, struct wfs_error *error)
+{
+	uint64_t least = batch->from;
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		const char *const id = wfs_json_text(item, "id");
+		int64_t seq = -1;
+
+		if (!wfs_batch_id_valid(id) ||
+			wfs_json_get_integer(item, "seq", 0, INT64_MAX, &seq, NULL) ||
+			seq < (int64_t)least || seq >= (int64_t)batch->to)
+			return damaged(error, "a request does not have an id and a record of it");
+		const int r = wfs_batch_add_request(batch, id, (uint64_t)seq, error);
+		if (r)
+			return wfs_trace(r);
+		least = (uint64_t)seq + 1;
+	}
+	return 0;
+}
+
 static int read_header(const json_t *json, struct wfs_batch *batch, struct wfs_error *error)
 {
 	int64_t version = 0;
@@ -210,7 +272,8 @@ static int read_header(const json_t *json, struct wfs_batch *batch, struct wfs_e
 	batch->from = (uint64_t)from;
 	batch->to = (uint64_t)to;
 	batch->lines.size = (size_t)size;
-	return wfs_trace(read_list(json_object_get(json, "attached"), batch, error));
+	int r = read_list(json_object_get(json, "attached"), batch, error);
+	return wfs_trace(r ? r : read_requests(json_object_get(json, "requests"), batch, error));
 }
 
 /* Finds the ends of the lines. Return: 0, or -errno. */
@@ -273,7 +336,7 @@ static int place(struct wfs_batch *batch, struct wfs_bytes encoded, size_t heade
 }
 
 /* Compares the first line with the one that encoding gives, so that there is only one for each
- * batch; this compares the hash of the lines, too. */
+ * batch; this compares the hashes of the lines and of the requests, too. */
 static int check_header(
 	const struct wfs_batch *batch, struct wfs_bytes header, struct wfs_error *error)
 {

@@ -6,10 +6,11 @@
  * Encoded, a batch is a line of canonical JSON, then the lines of the records, then the attached
  * bytes, in the order in which the first line lists them:
  *   {"attached":[{"hash":…,"kind":…,"size":…},…],"from":…,"lines_hash":…,"lines_size":…,
- *    "prev":…,"to":…,"version":1}
- * The list is sorted by kind and hash, and has each pair once, so that equal batches are equal
- * bytes. Decoding trusts nothing: a batch has the form that encoding gives, and every hash and size
- * fits, or it is refused. Only the meaning of the lines is not checked here.
+ *    "prev":…,"requests":[{"id":…,"seq":…},…],"requests_hash":…,"to":…,"version":1}
+ * What is attached is sorted by kind and hash, and each pair is there once; requests are sorted by
+ * seq; so equal batches are equal bytes. Decoding trusts nothing: a batch has the form that
+ * encoding gives, and every hash and size fits, or it is refused. Only the meaning of the lines is
+ * not checked here.
  */
 #pragma once
 
@@ -25,6 +26,7 @@ enum {
 	WFS_BATCH_ATTACHED_MAX = 65536,  /* attached bytes of one batch */
 	WFS_BATCH_HEADER_MAX = 16 << 20, /* bytes of its first line */
 	WFS_BATCH_BLOB_MAX = 512 << 10,  /* bytes of a blob that is attached */
+	WFS_BATCH_ID_MAX = 64,           /* bytes of the id of a request */
 };
 
 /* X(constant, name in the first line); sorted by name */
@@ -51,6 +53,13 @@ struct wfs_attached {
 	size_t size;
 };
 
+/* A request that has an id, so that it is done once, even if it is sent to two owners in turn.
+ * Plain value. */
+struct wfs_batch_request {
+	char id[WFS_BATCH_ID_MAX + 1];
+	uint64_t seq; /* its first record */
+};
+
 /* A batch. Plain value; zeros are an empty one. A batch that is made has the lines and the attached
  * bytes in buffers of its own; one that was decoded borrows them. */
 struct wfs_batch {
@@ -62,6 +71,9 @@ struct wfs_batch {
 	struct wfs_attached *attached; /* owned */
 	size_t attached_count;
 	size_t attached_capacity;
+	struct wfs_batch_request *requests; /* owned; those with an id, in the order of seq */
+	size_t request_count;
+	size_t request_capacity;
 	size_t *ends; /* decoded: of each line, in `lines`; owned */
 
 	struct wfs_buffer own_lines;
@@ -79,6 +91,15 @@ int wfs_batch_add_line(struct wfs_batch *batch, struct wfs_bytes line, struct wf
  *  Return: 0, -EFBIG (as wfs_batch_add_line(), or more than WFS_BATCH_ATTACHED_MAX), -ENOMEM. */
 int wfs_batch_attach(struct wfs_batch *batch, enum wfs_attached_kind kind, struct wfs_bytes bytes,
 	struct wfs_error *error);
+
+/** wfs_batch_id_valid() - may a request have this id: 1 to WFS_BATCH_ID_MAX letters, digits, `-`,
+ *  `.` and `_`? */
+bool wfs_batch_id_valid(const char *id);
+
+/** wfs_batch_add_request() - add a request, after those with smaller seqs. @id: valid
+ *  Return: 0, -ENOMEM. */
+int wfs_batch_add_request(
+	struct wfs_batch *batch, const char *id, uint64_t seq, struct wfs_error *error);
 
 /** wfs_batch_encode() - append the encoded batch to @buffer; sorts what is attached
  *  @batch: `from`, `to` and `prev` are set. Return: 0, -EFBIG (too_large), -ENOMEM. */

@@ -20,11 +20,13 @@ struct wfs_committer {
 	 *  The kernel thread waits for it, and the transaction stays open. Not called for a
 	 *  transaction without records.
 	 *  @txn: has all rows of the records; only read it
+	 *  @requests: of the transaction, in their order, by `next`: those with `result` 0 have
+	 *  their records in it, from `seq` on
 	 *  Return: 0: commit; or -errno with @error: the transaction is dropped, and each of its
 	 *  requests fails with this error, except those that have failed for a reason of their
 	 *  own. */
 	int (*decide)(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t from,
-		uint64_t to, struct wfs_error *error);
+		uint64_t to, const struct wfs_request *requests, struct wfs_error *error);
 };
 
 /** wfs_world_set_committer() - set the committer. After it has returned, the one before is not

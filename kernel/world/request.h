@@ -127,7 +127,9 @@ struct wfs_request {
 	/* Called once, when the request is answered: by the publisher thread or, if an embedding
 	 * was not made, by that of the embedder; must not block. */
 	void (*done)(struct wfs_request *request);
-	void *context;           /* for `done` */
+	void *context; /* for `done` */
+	const char
+		*id; /* of a replicated world, so that it is done once; NULL: none. See batch.h */
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {

@@ -397,7 +397,7 @@ static int decide(struct wfs_writer *writer, struct writer_batch *batch)
 	if (!writer->committer || commit->to_height == commit->from_height)
 		return 0;
 	int r = writer->committer->decide(writer->committer, writer->head.txn, commit->from_height,
-		commit->to_height, &writer->dropped);
+		commit->to_height, batch->requests.first, &writer->dropped);
 	if (r && writer->dropped.code == WFS_OK)
 		wfs_error_from_errno(&writer->dropped, r, "decide about the change");
 	return wfs_trace(r);

@@ -25,6 +25,8 @@ static struct wfs_buffer encoded_in_order(const char *const *texts)
 	for (; *texts; texts++)
 		attach(&batch, WFS_ATTACHED_TEXT, *texts);
 	attach(&batch, WFS_ATTACHED_BLOB, "one");
+	assert_int_equal(wfs_batch_add_request(&batch, "a-1", 7, NULL), 0);
+	assert_int_equal(wfs_batch_add_request(&batch, "b-1", 8, NULL), 0);
 	assert_int_equal(wfs_batch_encode(&batch, &buffer, NULL), 0);
 	return buffer;
 }
@@ -62,6 +64,44 @@ TEST(a_batch_comes_back)
 	assert_true(wfs_batch_find(&batch, WFS_ATTACHED_TEXT, &two, &bytes));
 	assert_true(wfs_bytes_equal(bytes, wfs_bytes_text("two")));
 	assert_false(wfs_batch_find(&batch, WFS_ATTACHED_BLOB, &two, &bytes));
+	assert_int_equal(batch.request_count, 2);
+	assert_string_equal(batch.requests[1].id, "b-1");
+	assert_int_equal(batch.requests[1].seq, 8);
+}
+
+/* Replaces a text by one of its size, in a batch. */
+static int decode_changed(const char *from, const char *to)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = encoded();
+	char *const at = memmem(buffer.data, buffer.size, from, strlen(from));
+
+	assert_non_null(at);
+	assert_int_equal(strlen(from), strlen(to));
+	memcpy(at, to, strlen(to));
+	return decode(wfs_buffer_bytes(&buffer), NULL);
+}
+
+TEST(requests_have_ids_and_records_of_the_batch_in_order)
+{
+	assert_int_equal(decode_changed("\"a-1\"", "\"a-1\""), 0);
+	assert_int_equal(decode_changed("\"a-1\"", "\"a-2\""), -EINVAL); /* its hash */
+	assert_int_equal(decode_changed("\"a-1\"", "\"a/1\""), -EINVAL);
+	assert_int_equal(decode_changed("\"seq\":7}", "\"seq\":6}"), -EINVAL);
+	assert_int_equal(decode_changed("\"seq\":7}", "\"seq\":8}"), -EINVAL);
+	assert_int_equal(decode_changed("\"seq\":8}", "\"seq\":9}"), -EINVAL);
+}
+
+TEST(ids_of_requests)
+{
+	char longest[WFS_BATCH_ID_MAX + 2] = "";
+
+	memset(longest, 'x', WFS_BATCH_ID_MAX);
+	assert_true(wfs_batch_id_valid(longest));
+	longest[WFS_BATCH_ID_MAX] = 'x';
+	assert_false(wfs_batch_id_valid(longest));
+	assert_false(wfs_batch_id_valid(""));
+	assert_false(wfs_batch_id_valid("a b"));
+	assert_false(wfs_batch_id_valid("\""));
 }
 
 TEST(equal_batches_are_equal_bytes)

@@ -55,7 +55,7 @@ static void note(struct wfs_observer *observer, const struct wfs_commit *commit)
 }
 
 static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t from, uint64_t to,
-	struct wfs_error *error)
+	const struct wfs_request *requests, struct wfs_error *error)
 {
 	struct pair *const pair = (struct pair *)committer;
 
@@ -65,7 +65,7 @@ static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t
 		return pair->result;
 	}
 	assert_true(pair->batch_count < BATCHES_MAX);
-	return wfs_batch_make(wfs_world_store(pair->owner->world), txn, from, to,
+	return wfs_batch_make(wfs_world_store(pair->owner->world), txn, from, to, requests,
 		&pair->batches[pair->batch_count++], error);
 }
 
@@ -354,7 +354,7 @@ WITH_ACTORS(a_batch_is_the_same_after_the_commit)
 		assert_int_equal(
 			wfs_batch_decode(wfs_buffer_bytes(&pair->batches[i]), &batch, NULL), 0);
 		assert_int_equal(wfs_batch_make(wfs_world_store(fixture->world), view.txn,
-					 batch.from, batch.to, &again, NULL),
+					 batch.from, batch.to, NULL, &again, NULL),
 			0);
 		assert_true(wfs_bytes_equal(
 			wfs_buffer_bytes(&again), wfs_buffer_bytes(&pair->batches[i])));
@@ -370,9 +370,50 @@ IN_WORLD(records_that_are_not_there_give_no_batch)
 	struct wfs_error error = {0};
 
 	assert_int_equal(wfs_batch_make(wfs_world_store(fixture->world), view.txn, 1,
-				 view.height + 1, &buffer, &error),
+				 view.height + 1, NULL, &buffer, &error),
 		-ENOENT);
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
+}
+
+/* Keeps the last request that was heard of, as text. */
+static void hear(void *context, const char *id, uint64_t seq)
+{
+	snprintf(context, 32, "%s %llu", id, (unsigned long long)seq);
+}
+
+static int send_with_id(struct pair *pair, const char *id, const char *schema)
+{
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s, s:s, s:i}", "key", "k", "op", "set", "n", 1);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.id = id,
+		.event.schema = schema,
+		.event.value = value,
+	};
+
+	return wfs_world_call(pair->owner->world, &request);
+}
+
+IN_WORLD(a_follower_hears_of_requests_with_ids)
+{
+	struct pair *const pair = pair_new(fixture);
+	const uint64_t height = height_of(fixture);
+	char heard[32] = "";
+
+	wfs_follower_listen(pair->follower, hear, heard);
+	assert_int_equal(send_with_id(pair, "b-1.x_Z", "test/Do@1"), 0);
+	catch_up(pair);
+	char expected[32];
+	snprintf(expected, sizeof(expected), "b-1.x_Z %llu", (unsigned long long)height);
+	assert_string_equal(heard, expected);
+
+	/* Those that are refused have no records; others have no id. */
+	assert_true(send_with_id(pair, "refused", "test/Nothing@1") < 0);
+	assert_int_equal(send_with_id(pair, NULL, "test/Do@1"), 0);
+	catch_up(pair);
+	assert_string_equal(heard, expected);
+	pair_free(pair);
 }
 
 IN_WORLD(manifests_and_grants_are_followed)

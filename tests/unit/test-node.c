@@ -5,6 +5,7 @@
 #include "tests/fixture/world.h"
 
 #include "caps/authority.h"
+#include "fs/replica/ids.h"
 #include "fs/replica/log.h"
 #include "fs/replica/node.h"
 #include "kernel/base/clock.h"
@@ -320,6 +321,55 @@ NODE(a_log_is_begun_once)
 
 	assert_int_equal(wfs_node_begin(nodes->peers[0].authority, &options, "a", &error), -EEXIST);
 	assert_int_equal(error.code, WFS_E_ALREADY_EXISTS);
+}
+
+/* --- ids of requests --- */
+
+static int send_with_id(struct nodes *nodes, int index, const char *id)
+{
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s, s:s, s:i}", "key", id, "op", "set", "n", 1);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.id = id,
+		.event.schema = "test/Do@1",
+		.event.value = value,
+	};
+
+	return wfs_world_call(nodes->peers[index].world.world, &request);
+}
+
+static void expect_id(struct nodes *nodes, int index, const char *id, uint64_t seq)
+{
+	uint64_t found = 0;
+
+	assert_true(wfs_ids_find(wfs_node_ids(nodes->peers[index].node), id, &found));
+	assert_int_equal(found, seq);
+}
+
+NODE(every_node_knows_the_ids_of_requests_also_after_a_start)
+{
+	begin_all(nodes);
+	const uint64_t before = height(nodes, 0);
+	assert_int_equal(send_with_id(nodes, 0, "first"), 0);
+	for (int i = 0; i < 20; i++) /* more than are read at once */
+		assert_int_equal(send(nodes, 0, "x"), 0);
+	assert_int_equal(send_with_id(nodes, 0, "second"), 0);
+	for (int i = 0; i < NODES; i++) {
+		expect_height(nodes, i, before + 22);
+		expect_id(nodes, i, "first", before);
+		expect_id(nodes, i, "second", before + 21);
+	}
+
+	leave(&nodes->peers[2]);
+	enter(nodes, 2, "c", "");
+	expect_role(nodes, 2, WFS_NODE_FOLLOWER);
+	assert_int_equal(send_with_id(nodes, 0, "third"), 0);
+	expect_height(nodes, 2, before + 23);
+
+	expect_id(nodes, 2, "first", before);
+	expect_id(nodes, 2, "second", before + 21);
+	expect_id(nodes, 2, "third", before + 22);
 }
 
 /* --- taking over --- */
