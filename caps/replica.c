@@ -138,6 +138,11 @@ int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_si
 	return wfs_trace(wfs_backup_give(wfs_authority_world(authority), sink, error));
 }
 
+int wfs_replica_hold(struct wfs_authority *authority)
+{
+	return wfs_blob_files_hold(wfs_world_store(wfs_authority_world(authority)));
+}
+
 /* Makes a file in memory with these bytes, whose position is at its beginning. Return: its
  * descriptor, or -errno. */
 static int file_of(struct wfs_bytes bytes)

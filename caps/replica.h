@@ -87,6 +87,12 @@ int64_t wfs_replica_bytes(const struct wfs_replica *replica);
 int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_sink *sink,
 	struct wfs_error *error);
 
+/** wfs_replica_hold() - keep collections (`worldfs gc`) from removing blob files that a copy may
+ *  still ask for; they leave these to the next collection
+ *  Return: a descriptor, whose closing ends the hold; -ENOENT (the world has no blob files), or
+ *  another -errno. */
+int wfs_replica_hold(struct wfs_authority *authority);
+
 /** wfs_replica_open_blob() - open the bytes of a blob, or of a version that has a file
  *  The bytes of a file are not compared with @hash: the reader does that. A small blob is in a row,
  *  without a file; its bytes are compared, and given in a file in memory.

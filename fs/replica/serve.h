@@ -16,13 +16,17 @@ struct wfs_authority;
 struct wfs_peer;
 struct wfs_serve;
 
-enum { WFS_SERVE_BACKUPS_MAX = 2 }; /* under way at once: each has a thread, and keeps old pages */
+enum {
+	WFS_SERVE_BACKUPS_MAX = 2, /* under way at once; each has a thread, and keeps old pages */
+	WFS_SERVE_HOLD_MS = 60 * 1000, /* that blob files stay after the last request */
+};
 
 /** wfs_serve_new() - make what gives a world to other nodes
- *  @authority: of the world; must outlive it
- *  @ret_serve: caller frees it with wfs_serve_free(). Return: 0, -ENOMEM. */
-int wfs_serve_new(
-	struct wfs_authority *authority, struct wfs_serve **ret_serve, struct wfs_error *error);
+ *  @authority: of the world; must outlive it. @hold_ms: 0: WFS_SERVE_HOLD_MS
+ *  @ret_serve: caller frees it with wfs_serve_free(). Return: 0, -EAGAIN (overloaded: no thread),
+ *  -ENOMEM. */
+int wfs_serve_new(struct wfs_authority *authority, int64_t hold_ms, struct wfs_serve **ret_serve,
+	struct wfs_error *error);
 
 /** wfs_serve_free() - wait until the threads of backups have ended, and free it; accepts NULL. The
  *  port has been freed before, so that nobody reads from the threads' pipes any more. */
@@ -32,8 +36,9 @@ WFS_DEFINE_AUTO(serve, struct wfs_serve, wfs_serve_free)
 
 /*
  * Functions for struct wfs_port_handlers, which says what they return. @context: struct wfs_serve
- * A backup is data.mdb as of one commit. Its client then asks for the blobs that the rows mention;
- * a collection (`worldfs gc`) that comes between can have removed one of them.
+ * A backup is data.mdb as of one commit. Its client then asks for the blobs that the rows mention.
+ * So no collection (`worldfs gc`) removes blob files from the beginning of a backup until hold_ms
+ * after the last backup has ended, or a blob was asked for.
  */
 
 int wfs_serve_blob(

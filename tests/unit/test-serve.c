@@ -11,6 +11,7 @@
 #include "fs/replica/peer.h"
 #include "fs/replica/serve.h"
 #include "kernel/base/clock.h"
+#include "kernel/copy/gc.h"
 #include "kernel/read/snapshot.h"
 
 enum {
@@ -18,6 +19,7 @@ enum {
 	ROW = 60000,     /* bytes: as much as a row has, about */
 	MANY = 400,      /* rows of this size: more than the network keeps */
 	WAIT_MS = 60000, /* of a client */
+	HOLD_MS = 1500,  /* that blob files stay */
 	SOON_MS = 20000, /* for what happens at once, on a busy machine */
 };
 
@@ -86,7 +88,7 @@ static int begin(void **state)
 	snprintf(served->directory, sizeof(served->directory), "%s/copy", served->world->root);
 	assert_int_equal(wfs_authority_new(served->world->world, &served->authority, NULL), 0);
 	assert_int_equal(wfs_identity_new(&served->identity, NULL), 0);
-	assert_int_equal(wfs_serve_new(served->authority, &served->serve, NULL), 0);
+	assert_int_equal(wfs_serve_new(served->authority, HOLD_MS, &served->serve, NULL), 0);
 	listen_for_nodes(served);
 	connect_to_node(served);
 	*state = served;
@@ -331,6 +333,59 @@ SERVED(a_file_that_the_node_has_lost_is_named)
 	assert_int_equal(served->error.code, WFS_E_NOT_FOUND);
 	assert_non_null(strstr(served->error.message, "sha256:"));
 	assert_nothing(served);
+}
+
+/* Drops the heights below @height, and the files that nothing mentions then. Return: were files
+ * held, so that they stay? */
+static bool collect(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_gc gc = {.journal = false};
+
+	assert_int_equal(wfs_gc_begin(fixture->world, true, height, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	assert_true(gc.done);
+	return gc.files_held;
+}
+
+struct collecting {
+	struct world_fixture *world;
+	bool done;
+	bool held;
+};
+
+/* When data.mdb has come, the node collects what the copy still needs. */
+static bool collect_between(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct collecting *const collecting = context;
+
+	(void)done;
+	(void)total;
+	if (collecting->done || strcmp(what, "rows") != 0)
+		return true;
+	collecting->done = true;
+	collecting->held = collect(collecting->world, 1);
+	return true;
+}
+
+SERVED(files_that_a_copy_needs_are_not_collected_at_the_node)
+{
+	const int64_t until_ns = wfs_clock_monotonic_ns() + SOON_MS * INT64_C(1000000);
+	struct collecting collecting = {.world = served->world};
+	bool held;
+
+	tell(served->world, "{'key':'b','op':'grow','n':200000}");
+	tell(served->world, "{'key':'b','op':'set','n':1}");
+	tell(served->world, "{'key':'b','op':'set','n':2}");
+	assert_int_equal(fetch(served, collect_between, &collecting), 0);
+	assert_true(collecting.done);
+	assert_true(collecting.held);
+	assert_int_equal(served->figures.file_count, 1);
+
+	do { /* the hold ends by itself */
+		tell(served->world, "{'key':'b','op':'set','n':3}");
+		held = collect(served->world, 1);
+	} while (held && wfs_clock_monotonic_ns() < until_ns && usleep(100000) == 0);
+	assert_false(held);
 }
 
 /* --- ends --- */
