@@ -33,7 +33,7 @@ struct wfs_local {
 	bool beside; /* the members up to the driver are borrowed from another local */
 	struct wfs_authority *authority;
 	struct wfs_session *session;
-	struct wfs_node *node; /* NULL: the world is not replicated */
+	struct wfs_join *join; /* NULL: the world is not replicated */
 	wfs_driver_start *drive;
 	struct wfs_driver *driver; /* NULL until a request needs one */
 	int ready_fd;              /* eventfd: written when `wake_count` reaches 0 */
@@ -53,7 +53,7 @@ struct wfs_local {
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
 	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error)
 {
-	const struct wfs_join_handlers alone = {.became = NULL};
+	const struct wfs_join_options alone = {.listens = false};
 	WFS_AUTO_LOCAL struct wfs_local *local = calloc(1, sizeof(*local));
 	int r;
 
@@ -66,7 +66,7 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 		return wfs_error_from_errno(error, -errno, "open the world");
 	r = wfs_authority_open(directory, options, &local->authority, error);
 	if (!r && !wfs_authority_read_only(local->authority))
-		r = wfs_join(local->authority, &alone, &local->node, error);
+		r = wfs_join_new(local->authority, &alone, &local->join, error);
 	if (!r)
 		r = wfs_session_new(
 			local->authority, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
@@ -86,7 +86,7 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
 	other->beside = true;
 	other->authority = local->authority;
 	other->session = local->session;
-	other->node = local->node;
+	other->join = local->join;
 	other->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (other->ready_fd < 0)
 		return -errno;
@@ -124,7 +124,9 @@ static struct local_call *take_idle(struct wfs_local *local)
  * this node owns it, or are refused. */
 static int join_for(struct wfs_local *local, enum wfs_order_kind order, struct wfs_error *error)
 {
-	return local->node && order != WFS_ORDER_READ ? wfs_node_start(local->node, error) : 0;
+	return local->join && order != WFS_ORDER_READ
+		? wfs_node_start(wfs_join_node(local->join), error)
+		: 0;
 }
 
 /* Agents are driven by the owner of a replicated world only. */
@@ -132,7 +134,8 @@ static int start_driver(struct wfs_local *local, bool paused, struct wfs_error *
 {
 	if (local->driver || !local->drive)
 		return 0;
-	if (local->node && !wfs_node_wait(local->node, WFS_NODE_OWNER, OWNER_WAIT_MS))
+	if (local->join &&
+		!wfs_node_wait(wfs_join_node(local->join), WFS_NODE_OWNER, OWNER_WAIT_MS))
 		return wfs_error_set(error, WFS_E_UNAVAILABLE,
 			"another node owns this replicated world: agents, plans and outside tools "
 			"run there");
@@ -366,7 +369,7 @@ void wfs_local_free(struct wfs_local *local)
 	if (!local->beside) {
 		if (local->driver)
 			local->driver->free(local->driver);
-		wfs_node_free(local->node);
+		wfs_join_free(local->join);
 		wfs_session_free(local->session);
 		wfs_authority_free(local->authority);
 	}

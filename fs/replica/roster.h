@@ -62,6 +62,8 @@ struct wfs_roster;
 int wfs_roster_new(const char *name, const char *process, int64_t lease_ms,
 	struct wfs_roster **ret_roster, struct wfs_error *error);
 void wfs_roster_free(struct wfs_roster *roster);
+WFS_DEFINE_AUTO(roster, struct wfs_roster, wfs_roster_free)
+#define WFS_AUTO_ROSTER WFS_CLEANUP(wfs_auto_roster)
 
 /** wfs_roster_renew() - enter, or renew the key; the right to live ends if entry->serves is false
  *  Return: 0; -EBUSY (busy: another living process has the name: this one must end); -EAGAIN

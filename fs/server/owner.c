@@ -28,7 +28,7 @@ struct owner {
 	struct wfs_session *session;
 	struct wfs_server *server;
 	struct wfs_mounts *mounts;
-	struct wfs_node *node; /* NULL: the world is not replicated */
+	struct wfs_join *join; /* NULL: the world is not replicated */
 	struct wfs_gate *gate; /* then: of the driver; host.driver owns it */
 };
 
@@ -91,12 +91,12 @@ static void host_status(struct wfs_host *host, json_t *status)
 
 static json_t *host_replicas(struct wfs_host *host)
 {
-	return wfs_node_status(owner_of(host)->node);
+	return wfs_node_status(wfs_join_node(owner_of(host)->join));
 }
 
 static int host_handover(struct wfs_host *host, const char *to, struct wfs_error *error)
 {
-	return wfs_node_handover(owner_of(host)->node, to, error);
+	return wfs_node_handover(wfs_join_node(owner_of(host)->join), to, error);
 }
 
 /* --- a replicated world --- */
@@ -128,7 +128,7 @@ static void on_reaped(void *context)
 static void owner_done(struct owner *owner)
 {
 	wfs_mounts_free(owner->mounts);
-	wfs_node_free(owner->node);
+	wfs_join_free(owner->join);
 	wfs_server_free(owner->server);
 	if (owner->host.driver)
 		owner->host.driver->free(owner->host.driver);
@@ -202,7 +202,7 @@ static int start_driver(
 {
 	if (!options->drive || wfs_authority_read_only(owner->authority))
 		return 0;
-	if (!owner->node)
+	if (!owner->join)
 		return options->drive(owner->authority, &wfs_tool_helpers, options->paused,
 			&owner->host.driver, error);
 	const int r = wfs_gate_new(options->drive, owner->authority, &wfs_tool_helpers,
@@ -214,13 +214,13 @@ static int start_driver(
 
 static int join(struct owner *owner, struct wfs_error *error)
 {
-	const struct wfs_join_handlers handlers = {
-		.became = on_became, .lost = on_lost, .context = owner};
+	const struct wfs_join_options options = {
+		.listens = true, .became = on_became, .lost = on_lost, .context = owner};
 	const int r = wfs_authority_read_only(owner->authority)
 		? 0
-		: wfs_join(owner->authority, &handlers, &owner->node, error);
+		: wfs_join_new(owner->authority, &options, &owner->join, error);
 
-	if (r || !owner->node)
+	if (r || !owner->join)
 		return r;
 	owner->host.replicas = host_replicas;
 	owner->host.handover = host_handover;
@@ -246,7 +246,7 @@ static int come_up(
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
 		r = make_mounts(owner, options, error);
-	if (!r && owner->node && wfs_node_start(owner->node, &reason))
+	if (!r && owner->join && wfs_node_start(wfs_join_node(owner->join), &reason))
 		wfs_log(WFS_LOG_REPLICA, WFS_LOG_WARNING, "changes are refused: %s",
 			reason.message);
 	return r;

@@ -6,7 +6,7 @@
 
 wfs_command_run wfs_run_init, wfs_run_status, wfs_run_snapshot, wfs_run_trust, wfs_run_verify,
 	wfs_run_replay, wfs_run_backup, wfs_run_gc, wfs_run_restore, wfs_run_apply, wfs_run_upgrade,
-	wfs_run_replicate, wfs_run_replicas, wfs_run_handover;
+	wfs_run_replicate, wfs_run_follow, wfs_run_replicas, wfs_run_handover;
 
 /** wfs_run_replicate_world() - make the log of the world in @directory at @url, and this host its
  *  first node, by the options of `replicate`. Return: 0, or -errno with run->error: nothing was

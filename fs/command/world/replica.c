@@ -7,6 +7,8 @@
 
 #include "caps/authority.h"
 #include "caps/upkeep.h"
+#include "fs/command/frame/interrupt.h"
+#include "fs/command/frame/progress.h"
 #include "fs/command/world/commands.h"
 #include "fs/replica/join.h"
 #include "kernel/base/host-file.h"
@@ -20,9 +22,8 @@ enum { ETCD_MS = 5000 }; /* for etcd to answer a command */
 
 /* --- host.json --- */
 
-/* Replaces host.json, and has the user agree to it. */
-static int write_host(
-	struct wfs_run *run, const char *directory, const char *world_id, const json_t *host)
+/* Replaces host.json. */
+static int write_host(struct wfs_run *run, const char *directory, const json_t *host)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_FD int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,8 +42,37 @@ static int write_host(
 		fsync(directory_fd) < 0)
 		return wfs_error_from_errno(
 			&run->error, -errno, "write '%s/" HOST_FILE "'", directory);
-	const struct wfs_hash hash = wfs_hash_of(text.data, text.size);
-	return wfs_trust_give(directory, world_id, &hash, &run->error);
+	return 0;
+}
+
+/* Has the user agree to a host.json that this command has written. */
+static int trust(struct wfs_run *run, const char *directory, const char *world_id)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_hash hash;
+	const int r = wfs_host_file_read(directory, &host, &hash, &run->error);
+
+	return r ? r : wfs_trust_give(directory, world_id, &hash, &run->error);
+}
+
+/* Adds to host.json what the command line says of replication. Return: 0, -EINVAL, -ENOMEM. */
+static int add_replication(struct wfs_run *run, json_t *host, const char *url)
+{
+	const char *const listen = run->options[WFS_OPTION_LISTEN];
+	json_t *replication = json_object_get(host, "replication");
+	int bad = 0;
+
+	if (!replication) {
+		replication = json_object();
+		bad |= json_object_set_new(host, "replication", replication);
+	}
+	bad |= json_object_set_new(replication, "url", json_string(url));
+	bad |= json_object_set_new(replication, "node", json_string(run->options[WFS_OPTION_NODE]));
+	if (listen)
+		bad |= json_object_set_new(replication, "listen", json_string(listen));
+	if (run->options[WFS_OPTION_NO_OWNER])
+		bad |= json_object_set_new(replication, "no_owner", json_true());
+	return bad ? -ENOMEM : wfs_host_check(host, &run->error);
 }
 
 /* Reads a host.json that the user has agreed to, and adds what the command says of replication.
@@ -50,8 +80,6 @@ static int write_host(
 static int change_host(struct wfs_run *run, const char *directory, const char *url,
 	json_t **ret_before, json_t **ret_host)
 {
-	WFS_AUTO_JSON json_t *host = NULL;
-	const char *const listen = run->options[WFS_OPTION_LISTEN];
 	struct wfs_hash hash;
 	int r = wfs_host_file_read(directory, ret_before, &hash, &run->error);
 
@@ -59,24 +87,15 @@ static int change_host(struct wfs_run *run, const char *directory, const char *u
 		r = wfs_trust_check(directory, &hash, &run->error);
 	if (r)
 		return r;
-	host = json_deep_copy(*ret_before);
-	json_t *replication = json_object_get(host, "replication");
-	if (host && !replication) {
-		replication = json_object();
-		(void)json_object_set_new(host, "replication", replication);
-	}
-	int bad = json_object_set_new(replication, "url", json_string(url));
-	bad |= json_object_set_new(replication, "node", json_string(run->options[WFS_OPTION_NODE]));
-	if (listen)
-		bad |= json_object_set_new(replication, "listen", json_string(listen));
-	if (run->options[WFS_OPTION_NO_OWNER])
-		bad |= json_object_set_new(replication, "no_owner", json_true());
-	if (bad)
-		return -ENOMEM;
-	r = wfs_host_check(host, &run->error);
-	if (!r)
-		*ret_host = WFS_STEAL(host);
-	return r;
+	*ret_host = json_deep_copy(*ret_before);
+	return *ret_host ? add_replication(run, *ret_host, url) : -ENOMEM;
+}
+
+static int need_node(struct wfs_run *run)
+{
+	return run->options[WFS_OPTION_NODE]
+		? 0
+		: wfs_run_misuse(run, "expected --node NAME, the name of this node");
 }
 
 /* --- replicate --- */
@@ -100,23 +119,27 @@ int wfs_run_replicate_world(struct wfs_run *run, const char *directory, const ch
 	WFS_AUTO_JSON json_t *host = NULL;
 	struct wfs_upkeep_found found;
 
-	if (!run->options[WFS_OPTION_NODE])
-		return wfs_run_misuse(run, "expected --node NAME, the name of this node");
-	int r = wfs_upkeep_look(directory, &found, &run->error);
+	int r = need_node(run);
+
+	if (!r)
+		r = wfs_upkeep_look(directory, &found, &run->error);
 	if (!r)
 		r = change_host(run, directory, url, &before, &host);
 	if (!r)
 		r = wfs_authority_open(directory, &options, &authority, &run->error);
 	/* First the file: a process that opens the world from now on does not change it alone. */
 	if (!r)
-		r = write_host(run, directory, found.world_id, host);
+		r = write_host(run, directory, host);
+	if (!r)
+		r = trust(run, directory, found.world_id);
 	if (r)
 		return r;
 	r = begin(run, authority, host);
 	if (r && r != -ETIMEDOUT) {
 		const struct wfs_error reason = run->error;
 
-		(void)write_host(run, directory, found.world_id, before);
+		if (write_host(run, directory, before) == 0)
+			(void)trust(run, directory, found.world_id);
 		run->error = reason;
 	}
 	return r;
@@ -136,6 +159,48 @@ int wfs_run_replicate(struct wfs_run *run)
 				url, "world", directory));
 	wfs_run_notice(run, "%s has its log at %s; 'worldfs follow %s DIR' adds another node",
 		directory, url, url);
+	return 0;
+}
+
+/* --- follow --- */
+
+static int fetch(struct wfs_run *run, const json_t *host, struct wfs_backup_figures *ret_figures)
+{
+	struct wfs_progress progress;
+	const struct wfs_backup_options options = {
+		.progress = wfs_progress_step, .context = &progress};
+
+	wfs_interrupt_catch();
+	wfs_progress_init(&progress, run->err);
+	const int r = wfs_join_fetch(host, run->arguments[1], &options, ret_figures, &run->error);
+	wfs_progress_clear(&progress);
+	return r;
+}
+
+int wfs_run_follow(struct wfs_run *run)
+{
+	const char *const directory = run->arguments[1];
+	WFS_AUTO_JSON json_t *host = json_object();
+	struct wfs_backup_figures figures = {0};
+	struct wfs_upkeep_found found;
+	int r = need_node(run);
+
+	if (!r)
+		r = add_replication(run, host, run->arguments[0]);
+	if (!r)
+		r = fetch(run, host, &figures);
+	if (!r)
+		r = wfs_upkeep_look(directory, &found, &run->error);
+	if (!r)
+		r = trust(run, directory, found.world_id);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run,
+			json_pack("{s:I, s:s, s:s}", "height", (json_int_t)figures.height, "node",
+				run->options[WFS_OPTION_NODE], "world", directory));
+	wfs_run_notice(run, "height %" PRIu64 " is in %s; it is kept current while it is served",
+		figures.height, directory);
 	return 0;
 }
 
