@@ -2,10 +2,14 @@
 #include "caps/replica.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "caps/authority.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/fold/head.h"
 #include "kernel/follow/batch-make.h"
+#include "kernel/read/blob-read.h"
+#include "kernel/store/blob.h"
 #include "kernel/store/tables.h"
 #include "kernel/world/aside.h"
 #include "kernel/world/request.h"
@@ -158,4 +162,79 @@ int64_t wfs_replica_bytes(const struct wfs_replica *replica)
 
 	wfs_store_figures(wfs_world_store(replica->world), &figures);
 	return (int64_t)figures.used_bytes;
+}
+
+/* --- for other nodes --- */
+
+int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_sink *sink,
+	struct wfs_error *error)
+{
+	return wfs_trace(wfs_backup_give(wfs_authority_world(authority), sink, error));
+}
+
+int wfs_replica_hold(struct wfs_authority *authority)
+{
+	return wfs_blob_files_hold(wfs_world_store(wfs_authority_world(authority)));
+}
+
+/* Makes a file in memory with these bytes, whose position is at its beginning. Return: its
+ * descriptor, or -errno. */
+static int file_of(struct wfs_bytes bytes)
+{
+	WFS_AUTO_FD int fd = memfd_create("blob", MFD_CLOEXEC);
+	size_t done = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (done < bytes.size) {
+		const ssize_t size =
+			pwrite(fd, (const char *)bytes.data + done, bytes.size - done, (off_t)done);
+
+		if (size < 0 && errno != EINTR)
+			return -errno;
+		done += size > 0 ? (size_t)size : 0;
+	}
+	return WFS_STEAL_FD(fd);
+}
+
+/* Opens the bytes of a blob that is in a row. */
+static int open_row(struct wfs_store *store, const struct wfs_hash *hash, int *ret_fd,
+	uint64_t *ret_size_bytes, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct wfs_blob blob;
+	struct wfs_bytes bytes;
+	int r = wfs_store_read(store, &txn);
+
+	if (!r)
+		r = wfs_blob_get(txn, hash, &blob);
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "this world does not have the blob %s",
+			WFS_HASH_TEXT(hash));
+	if (r)
+		return wfs_error_from_errno(error, r, "look a blob up");
+	r = wfs_value_read(store, &blob, WFS_RANGE_ALL, &buffer, &bytes, error);
+	if (r)
+		return wfs_trace(r);
+	const int fd = file_of(bytes);
+	if (fd < 0)
+		return wfs_error_from_errno(error, fd, "copy a blob");
+	*ret_fd = fd;
+	*ret_size_bytes = bytes.size;
+	return 0;
+}
+
+int wfs_replica_open_blob(struct wfs_authority *authority, const struct wfs_hash *hash, int *ret_fd,
+	uint64_t *ret_size_bytes, struct wfs_error *error)
+{
+	struct wfs_store *const store = wfs_world_store(wfs_authority_world(authority));
+	const int r = wfs_blob_file_open(store, hash, ret_fd, ret_size_bytes);
+
+	if (r == -ENOENT)
+		return wfs_trace(open_row(store, hash, ret_fd, ret_size_bytes, error));
+	if (r == -EIO)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"something else is in the place of the file of %s", WFS_HASH_TEXT(hash));
+	return r ? wfs_error_from_errno(error, r, "open the file of %s", WFS_HASH_TEXT(hash)) : 0;
 }

@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "kernel/copy/backup.h"
 #include "kernel/follow/follower.h"
 
 struct wfs_authority;
@@ -78,3 +79,29 @@ void wfs_replica_refuse(struct wfs_replica *replica, bool refuse);
 
 /** wfs_replica_bytes() - get the bytes of the world's store, up to its last page in use. */
 int64_t wfs_replica_bytes(const struct wfs_replica *replica);
+
+/*
+ * What a node gives to others, which have a right to the whole world. Thread: any, also several at
+ * a time.
+ */
+
+/** wfs_replica_give() - write data.mdb, as of the last commit and without free pages
+ *  All pages are checked before. @sink: its descriptor is that of a pipe or a file
+ *  Return: as wfs_backup_give(): 0 says that data.mdb was written to its end. */
+int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_sink *sink,
+	struct wfs_error *error);
+
+/** wfs_replica_hold() - keep collections (`worldfs gc`) from removing blob files that a copy may
+ *  still ask for; they leave these to the next collection
+ *  Return: a descriptor, whose closing ends the hold; -ENOENT (the world has no blob files), or
+ *  another -errno. */
+int wfs_replica_hold(struct wfs_authority *authority);
+
+/** wfs_replica_open_blob() - open the bytes of a blob, or of a version that has a file
+ *  The bytes of a file are not compared with @hash: the reader does that. A small blob is in a row,
+ *  without a file; its bytes are compared, and given in a file in memory.
+ *  @ret_fd: for reading, at the beginning; caller closes it. @ret_size_bytes: of the value
+ *  Return: 0, -ENOENT (not_found), -EIO (hash_mismatch), -EAGAIN (too many readers), or another
+ *  -errno. */
+int wfs_replica_open_blob(struct wfs_authority *authority, const struct wfs_hash *hash, int *ret_fd,
+	uint64_t *ret_size_bytes, struct wfs_error *error);

@@ -69,6 +69,13 @@ int wfs_upkeep_backup(const char *directory, const char *to,
 	return r ? r : wfs_backup(world, to, options, ret_figures, error);
 }
 
+int wfs_upkeep_fetch(struct wfs_backup_source *source, const char *directory,
+	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
+	struct wfs_error *error)
+{
+	return wfs_backup_from(source, directory, options, ret_figures, error);
+}
+
 int wfs_upkeep_restore(const char *tree, const char *directory,
 	const struct wfs_restore_options *options, struct wfs_problems *problems,
 	struct wfs_restored *ret_restored, struct wfs_error *error)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: the operations on a world's directory that need no session, only access to its files:
- * make a world, check it, fold it again, copy it, upgrade it, and make a world from a copy of the
- * tree. The functions wfs_world_…() that comments name are in kernel/world/world.h, wfs_backup() in
- * kernel/copy/backup.h, wfs_restore() in kernel/copy/restore.h, and wfs_upgrade() in
- * kernel/copy/upgrade.h.
+ * make a world, check it, fold it again, copy it, fetch it from another node, upgrade it, and make
+ * a world from a copy of the tree. The functions wfs_world_…() that comments name are in
+ * kernel/world/world.h, wfs_backup…() in kernel/copy/backup.h, wfs_restore() in
+ * kernel/copy/restore.h, and wfs_upgrade() in kernel/copy/upgrade.h.
  */
 #pragma once
 
@@ -45,6 +45,13 @@ int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *p
 /** wfs_upkeep_backup() - copy the world in @directory into @to. Return: as wfs_world_open() and
  *  wfs_backup(). */
 int wfs_upkeep_backup(const char *directory, const char *to,
+	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
+	struct wfs_error *error);
+
+/** wfs_upkeep_fetch() - make a world directory from what @source gives, such as another node
+ *  The user has not agreed to use the world, see kernel/base/trust.h.
+ *  Return: as wfs_backup_from(). */
+int wfs_upkeep_fetch(struct wfs_backup_source *source, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
 

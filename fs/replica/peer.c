@@ -20,6 +20,8 @@ struct wfs_peer {
 	int64_t request_ms;
 	int64_t transfer_ms;
 	int64_t progress_ms;
+	wfs_peer_watch_fn *watch; /* NULL: none */
+	void *watch_context;
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -306,7 +308,8 @@ struct receiving {
 	int fd;
 	struct wfs_hasher *hasher; /* NULL: no hash is asked for */
 	uint64_t left_bytes;       /* that it may still have */
-	int failure;               /* a negative errno */
+	uint64_t done_bytes;
+	int failure; /* a negative errno */
 };
 
 static int write_all(int fd, const char *bytes, size_t size)
@@ -338,8 +341,32 @@ static size_t keep(char *bytes, size_t size, size_t count, void *context)
 	receiving->left_bytes -= size;
 	if (receiving->hasher)
 		wfs_hasher_add(receiving->hasher, bytes, size);
+	receiving->done_bytes += size;
 	receiving->failure = write_all(receiving->fd, bytes, size);
 	return receiving->failure ? 0 : size;
+}
+
+/* curl calls this about once a second, and when bytes come. Return: 0 to go on. */
+static int look(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+	struct receiving *const receiving = context;
+	const struct wfs_peer *const peer = receiving->peer;
+
+	(void)total;
+	(void)now;
+	(void)up_total;
+	(void)up;
+	return peer->watch && !peer->watch(peer->watch_context, receiving->done_bytes);
+}
+
+/* Has @receiving, or nobody if it is NULL, be called while a transfer is under way. */
+static int set_look(struct wfs_peer *peer, struct receiving *receiving)
+{
+	return curl_easy_setopt(peer->easy, CURLOPT_XFERINFOFUNCTION, look) ||
+			curl_easy_setopt(peer->easy, CURLOPT_XFERINFODATA, receiving) ||
+			curl_easy_setopt(peer->easy, CURLOPT_NOPROGRESS, receiving ? 0L : 1L)
+		? -ENOMEM
+		: 0;
 }
 
 static int set_get(struct wfs_peer *peer, const char *path, struct receiving *receiving)
@@ -347,7 +374,7 @@ static int set_get(struct wfs_peer *peer, const char *path, struct receiving *re
 	CURL *const easy = peer->easy;
 
 	return set_url(peer, path) || set_times(peer, peer->transfer_ms, peer->progress_ms) ||
-			curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) ||
+			set_look(peer, receiving) || curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) ||
 			curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep) ||
 			curl_easy_setopt(easy, CURLOPT_WRITEDATA, receiving)
 		? -ENOMEM
@@ -363,6 +390,11 @@ static int get(const char *path, struct receiving *receiving, struct wfs_error *
 	if (set_get(peer, path, receiving))
 		return NO_MEMORY(error);
 	const CURLcode result = curl_easy_perform(peer->easy);
+	(void)set_look(peer, NULL);
+	if (result == CURLE_ABORTED_BY_CALLBACK)
+		return wfs_error_set(error, WFS_E_CANCELLED,
+			"interrupted: '%s' of the node at %s was not received", path,
+			peer->address);
 	if (receiving->failure == -EFBIG)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"the node at %s sends more bytes for '%s' than were expected",
@@ -403,9 +435,15 @@ int wfs_peer_blob(struct wfs_peer *peer, const struct wfs_hash *hash, uint64_t s
 			  WFS_HASH_HEX(hash));
 }
 
-int wfs_peer_backup(struct wfs_peer *peer, int fd, struct wfs_error *error)
+int wfs_peer_backup(struct wfs_peer *peer, uint64_t size_max, int fd, struct wfs_error *error)
 {
-	struct receiving receiving = {.peer = peer, .fd = fd, .left_bytes = UINT64_MAX};
+	struct receiving receiving = {.peer = peer, .fd = fd, .left_bytes = size_max};
 
 	return get("backup", &receiving, error);
+}
+
+void wfs_peer_watch(struct wfs_peer *peer, wfs_peer_watch_fn *each, void *context)
+{
+	peer->watch = each;
+	peer->watch_context = context;
 }

@@ -20,6 +20,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
@@ -73,7 +76,17 @@ int wfs_peer_blob(struct wfs_peer *peer, const struct wfs_hash *hash, uint64_t s
 	struct wfs_error *error);
 
 /** wfs_peer_backup() - get a backup
+ *  @size_max: bytes that it may have
  *  @fd: of a file or a pipe; it gets the bytes. After a failure it may have some of them.
  *  Return: also -EAGAIN (the node could not finish it), -ENOENT (not_found: the node makes none
  *  now), or what write(2) has given. */
-int wfs_peer_backup(struct wfs_peer *peer, int fd, struct wfs_error *error);
+int wfs_peer_backup(struct wfs_peer *peer, uint64_t size_max, int fd, struct wfs_error *error);
+
+/* A caller's function. @done_bytes: of the blob or backup, so far. Return: false to stop. */
+typedef bool wfs_peer_watch_fn(void *context, uint64_t done_bytes);
+
+/** wfs_peer_watch() - have a function called while a blob or a backup comes: at least once a
+ *  second, also while the peer connects, or no byte comes
+ *  If it stops the transfer, that fails with -EINTR (cancelled).
+ *  @each: called with @context; NULL: nothing is called, as at first */
+void wfs_peer_watch(struct wfs_peer *peer, wfs_peer_watch_fn *each, void *context);

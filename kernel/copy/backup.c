@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying a world. */
+/* Copying a world, from any source. */
 #include "kernel/copy/backup.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "kernel/base/array.h"
-#include "kernel/base/file.h"
 #include "kernel/base/hash-text.h"
-#include "kernel/base/host-file.h"
-#include "kernel/base/host-form.h"
-#include "kernel/base/json.h"
-#include "kernel/base/world-file.h"
+#include "kernel/store/blob.h"
 #include "kernel/store/rows.h"
 #include "kernel/store/stage.h"
 
@@ -24,23 +20,22 @@ struct file {
 };
 
 struct backup {
-	struct wfs_world *world;
+	struct wfs_backup_source *source;
 	const struct wfs_backup_options *options;
 	struct wfs_stage stage;
-	int hold_fd;            /* as long as it is open, no blob file is removed; or -1 */
 	struct wfs_world *copy; /* opened to read its rows */
 	struct file *files;     /* owned; sorted, each once */
 	size_t file_count;
 	size_t file_capacity;
-	uint64_t data_total; /* about how many bytes data.mdb will have */
+	uint64_t file_total_bytes; /* of all files */
 	struct wfs_backup_figures figures;
 	struct wfs_error *error;
 };
 
-/* Reports the progress. Return: true to go on. */
-static bool look(struct backup *backup, const char *what, uint64_t done, uint64_t total)
+/* Reports the progress. @context: struct backup. Return: true to go on. */
+static bool look(void *context, const char *what, uint64_t done, uint64_t total)
 {
-	const struct wfs_backup_options *options = backup->options;
+	const struct wfs_backup_options *const options = ((struct backup *)context)->options;
 
 	return !options->progress ||
 		options->progress(options->context, what, done, total > done ? total : 0);
@@ -51,23 +46,49 @@ static int cancelled(struct backup *backup)
 	return wfs_error_set(backup->error, WFS_E_CANCELLED, "interrupted: no backup was made");
 }
 
-/* --- data.mdb, host.json --- */
-
-static int make_file(struct backup *backup, const char *name)
+/* Refuses what the source gives, with a text for what is wrong. */
+static int refuse(struct backup *backup, const char *text, size_t size)
 {
-	int fd = openat(backup->stage.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	return fd < 0 ? wfs_error_from_errno(
-				backup->error, -errno, "make '%s/%s'", backup->stage.path, name)
-		      : fd;
+	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH, "%.*s; no %s", (int)size, text,
+		backup->source->strange ? "copy was made of what the other side has sent"
+					: "backup was made, 'worldfs verify' lists all damage");
 }
 
-static bool data_copied(void *context, uint64_t done_bytes)
+/* Refuses it with the first of the problems. */
+static int refuse_problems(struct backup *backup, struct wfs_problems *problems)
 {
-	struct backup *backup = context;
+	const char *const text = wfs_buffer_text(&problems->lines);
 
-	backup->figures.data_bytes = done_bytes;
-	return look(backup, "bytes of data.mdb", done_bytes, backup->data_total);
+	return refuse(backup, text, strcspn(text, "\n"));
+}
+
+/* --- data.mdb --- */
+
+static int copy_data(struct backup *backup)
+{
+	const uint64_t bytes_max = backup->options->data_bytes_max;
+	struct wfs_backup_sink sink = {
+		.bytes_max = bytes_max > 0 ? bytes_max : WFS_BACKUP_DATA_MAX,
+		.progress = look,
+		.context = backup,
+	};
+	struct stat st;
+	WFS_AUTO_FD int fd =
+		openat(backup->stage.fd, "data.mdb", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return wfs_error_from_errno(
+			backup->error, -errno, "make '%s/data.mdb'", backup->stage.path);
+	sink.fd = fd;
+	const int r = backup->source->give_data(backup->source, &sink, backup->error);
+	if (r == -EINTR)
+		return cancelled(backup);
+	if (r)
+		return wfs_trace(r);
+	if (fstat(fd, &st))
+		return wfs_error_from_errno(backup->error, -errno, "look at data.mdb");
+	backup->figures.data_bytes = (uint64_t)st.st_size;
+	return 0;
 }
 
 static bool pages_checked(void *context, uint64_t done, uint64_t total)
@@ -75,87 +96,40 @@ static bool pages_checked(void *context, uint64_t done, uint64_t total)
 	return look(context, "pages", done, total);
 }
 
-/* Refuses the backup with the first of the problems. */
-static int refuse(struct backup *backup, struct wfs_problems *problems)
-{
-	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
-		"%.*s; no backup was made, 'worldfs verify' lists all damage",
-		(int)strcspn(wfs_buffer_text(&problems->lines), "\n"),
-		wfs_buffer_text(&problems->lines));
-}
-
-/* Checks all pages first: LMDB copies them on a thread of its own, without the store's guard, where
- * a damaged page would end the process. */
-static int check_pages(struct backup *backup)
+/* Opens the copy. If it is a stranger's, all pages are checked before the first row is read. */
+static int open_copy(struct backup *backup)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	int r = wfs_store_check_pages(
-		wfs_world_store(backup->world), &problems, pages_checked, backup);
+	const struct wfs_world_options options = {
+		.read_only = true,
+		.written_here = !backup->source->strange,
+		.walk_pages = backup->source->strange,
+		.problems = &problems,
+		.pages_checked = pages_checked,
+		.pages_context = backup,
+	};
+	const char *const wanted = backup->options->world_id;
+	const int r = wfs_world_open(backup->stage.path, &options, &backup->copy, backup->error);
 
 	if (r == -EINTR)
 		return cancelled(backup);
+	if (r && problems.count > 0)
+		return refuse_problems(backup, &problems);
 	if (r)
-		return wfs_error_from_errno(backup->error, r, "check the pages of data.mdb");
-	return problems.count > 0 ? refuse(backup, &problems) : 0;
-}
-
-static int copy_data(struct backup *backup)
-{
-	struct wfs_store *store = wfs_world_store(backup->world);
-	struct wfs_store_figures figures;
-	WFS_AUTO_FD int fd = make_file(backup, "data.mdb");
-
-	if (fd < 0)
-		return wfs_trace(fd);
-	wfs_store_figures(store, &figures);
-	backup->data_total = figures.used_bytes - figures.free_bytes;
-	int r = wfs_store_copy(store, fd, data_copied, backup);
-	if (r == -EINTR)
-		return cancelled(backup);
-	return r ? wfs_error_from_errno(backup->error, r, "copy data.mdb") : 0;
-}
-
-/* Copies a file of the world's directory; one that is missing is left out. */
-static int copy_named(struct backup *backup, const char *name)
-{
-	const char *const directory = wfs_world_directory(backup->world);
-	WFS_AUTO_FD int from = wfs_world_file_open(directory, name, O_RDONLY, backup->error);
-
-	if (from == -ENOENT)
-		return 0;
-	if (from < 0)
-		return wfs_trace(from);
-	WFS_AUTO_FD int to = make_file(backup, name);
-	int r = to < 0 ? to : wfs_file_copy(from, to);
-	return r ? wfs_error_from_errno(backup->error, r, "copy '%s/%s'", directory, name) : 0;
-}
-
-/* Copies host.json, and the scripts that it names; if something in it is wrong, no scripts. */
-static int copy_host(struct backup *backup)
-{
-	WFS_AUTO_JSON json_t *host = NULL;
-	const char *model;
-	json_t *entry;
-	int r = copy_named(backup, "host.json");
-
-	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL, NULL) < 0 ||
-		wfs_host_check(host, NULL) < 0)
-		return r;
-	json_object_foreach(json_object_get(host, "models"), model, entry) {
-		const char *const name = wfs_host_script(entry);
-
-		/* Two models may have one script. */
-		if (!r && name && wfs_host_script_name_valid(name) &&
-			faccessat(backup->stage.fd, name, F_OK, 0))
-			r = copy_named(backup, name);
-	}
-	return r;
+		return wfs_trace(r);
+	if (wanted && strcmp(wfs_world_id(backup->copy), wanted) != 0)
+		return wfs_error_set(backup->error, WFS_E_INVALID_ARGUMENT,
+			"expected the world %s, got the world %s; no copy was made", wanted,
+			wfs_world_id(backup->copy));
+	return 0;
 }
 
 /* --- blob files --- */
 
 static int add_file(struct backup *backup, const struct wfs_hash *hash, uint64_t size_bytes)
 {
+	if (size_bytes > WFS_BLOB_MAX)
+		return -EFBIG;
 	struct file *const files = wfs_array_reserve(
 		backup->files, backup->file_count, &backup->file_capacity, sizeof(*files));
 
@@ -251,50 +225,87 @@ static int check_rows(struct backup *backup, struct wfs_txn *txn)
 			return cancelled(backup);
 	}
 	if (problems.count > 0)
-		return refuse(backup, &problems);
+		return refuse_problems(backup, &problems);
 	return r ? wfs_error_from_errno(backup->error, r, "read the rows of the copy") : 0;
 }
 
 /* Finds the files that rows of the copy mention; the world itself may have changed since. */
-static int find_files(struct backup *backup)
+static int find_files(struct backup *backup, struct wfs_txn *txn)
 {
-	const struct wfs_world_options options = {.read_only = true, .written_here = true};
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	int r = wfs_world_open(backup->stage.path, &options, &backup->copy, backup->error);
+	int r = find_in_versions(backup, txn);
 
+	if (!r)
+		r = find_in_blobs(backup, txn);
+	if (r == -EINTR)
+		return r;
+	if (r == -EFBIG)
+		return wfs_error_set(backup->error, WFS_E_TOO_LARGE,
+			"a row tells of a file of more than %d bytes; no copy was made",
+			WFS_BLOB_MAX);
 	if (r)
-		return wfs_trace(r);
-	r = wfs_store_read(wfs_world_store(backup->copy), &txn);
+		return wfs_error_from_errno(backup->error, r, "read the rows of the copy");
+	sort_files(backup);
+	for (size_t i = 0; i < backup->file_count; i++)
+		backup->file_total_bytes += backup->files[i].size_bytes;
+	return 0;
+}
+
+static int read_copy(struct backup *backup)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(wfs_world_store(backup->copy), &txn);
+
 	if (r)
 		return wfs_error_from_errno(backup->error, r, "read the rows of the copy");
 	r = check_rows(backup, txn);
 	if (r)
 		return wfs_trace(r);
 	r = wfs_journal_height(txn, &backup->figures.height);
-	if (!r)
-		r = find_in_versions(backup, txn);
-	if (!r)
-		r = find_in_blobs(backup, txn);
-	if (r == -EINTR)
-		return r;
-	if (r)
-		return wfs_error_from_errno(backup->error, r, "read the rows of the copy");
-	sort_files(backup);
-	return 0;
+	return r ? wfs_error_from_errno(backup->error, r, "read the rows of the copy")
+		 : find_files(backup, txn);
+}
+
+static bool file_came(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct backup *const backup = context;
+
+	(void)what;
+	(void)total;
+	return look(backup, "bytes of blob files", backup->figures.file_bytes + done,
+		backup->file_total_bytes);
+}
+
+static int fill_file(struct backup *backup, const struct file *file)
+{
+	const struct wfs_backup_sink sink = {
+		.fd = wfs_blob_file_make(wfs_world_store(backup->copy), &file->hash),
+		.bytes_max = file->size_bytes,
+		.progress = file_came,
+		.context = backup,
+	};
+
+	if (sink.fd < 0)
+		return wfs_error_from_errno(
+			backup->error, sink.fd, "make the file of %s", WFS_HASH_TEXT(&file->hash));
+	const int r = backup->source->give_file(backup->source, &file->hash, &sink, backup->error);
+	close(sink.fd);
+	return r == -EINTR ? cancelled(backup) : wfs_trace(r);
 }
 
 static int copy_file(struct backup *backup, const struct file *file)
 {
 	const struct wfs_blob blob = {
 		.hash = file->hash, .size_bytes = file->size_bytes, .in_file = true};
-	int r = wfs_blob_file_copy(
-		wfs_world_store(backup->world), wfs_world_store(backup->copy), &blob);
+	char text[WFS_HASH_TEXT_SIZE + 32];
+	int r = fill_file(backup, file);
 
-	if (r == -ENOENT || r == -EIO)
-		return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
-			"the file of %s is %s; no backup was made, 'worldfs verify' lists all "
-			"damage",
-			WFS_HASH_TEXT(&file->hash), r == -EIO ? "damaged" : "missing");
+	if (r)
+		return wfs_trace(r);
+	r = wfs_blob_file_seal(wfs_world_store(backup->copy), &blob);
+	if (r == -EIO)
+		return refuse(backup, text,
+			(size_t)snprintf(text, sizeof(text), "the file of %s is damaged",
+				WFS_HASH_TEXT(&file->hash)));
 	return r ? wfs_error_from_errno(
 			   backup->error, r, "copy the file of %s", WFS_HASH_TEXT(&file->hash))
 		 : 0;
@@ -302,40 +313,37 @@ static int copy_file(struct backup *backup, const struct file *file)
 
 static int copy_files(struct backup *backup)
 {
-	uint64_t total_bytes = 0;
-	int r = 0;
+	for (size_t i = 0; i < backup->file_count; i++) {
+		const int r = copy_file(backup, &backup->files[i]);
 
-	for (size_t i = 0; i < backup->file_count; i++)
-		total_bytes += backup->files[i].size_bytes;
-	for (size_t i = 0; !r && i < backup->file_count; i++) {
-		r = copy_file(backup, &backup->files[i]);
+		if (r)
+			return wfs_trace(r);
 		backup->figures.file_count++;
 		backup->figures.file_bytes += backup->files[i].size_bytes;
-		if (!r &&
-			!look(backup, "bytes of blob files", backup->figures.file_bytes,
-				total_bytes))
-			r = cancelled(backup);
+		if (!file_came(backup, NULL, 0, 0))
+			return cancelled(backup);
 	}
-	return r;
+	return 0;
 }
 
 /* --- the whole --- */
 
 static int fill(struct backup *backup)
 {
-	int r = check_pages(backup);
+	struct wfs_backup_source *const source = backup->source;
+	int r = copy_data(backup);
 
-	if (!r)
-		r = copy_data(backup);
 	if (!r && mkdirat(backup->stage.fd, "blobs", 0700))
 		r = wfs_error_from_errno(
 			backup->error, -errno, "make '%s/blobs'", backup->stage.path);
 	if (!r)
-		r = find_files(backup);
+		r = open_copy(backup);
+	if (!r)
+		r = read_copy(backup);
 	if (!r)
 		r = copy_files(backup);
-	if (!r)
-		r = copy_host(backup);
+	if (!r && source->give_host)
+		r = source->give_host(source, backup->stage.fd, backup->error);
 	/* lock.mdb has only our own reader of the copy. */
 	wfs_world_close(WFS_STEAL(backup->copy));
 	if (!r && unlinkat(backup->stage.fd, "lock.mdb", 0) && errno != ENOENT)
@@ -347,24 +355,19 @@ static void backup_done(struct backup *backup)
 {
 	wfs_world_close(backup->copy);
 	wfs_stage_done(&backup->stage);
-	wfs_auto_fd(&backup->hold_fd);
 	free(backup->files);
 }
 
-int wfs_backup(struct wfs_world *world, const char *directory,
+int wfs_backup_from(struct wfs_backup_source *source, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error)
 {
 	WFS_CLEANUP(backup_done)
-	struct backup backup = {.world = world, .options = options, .hold_fd = -1, .error = error};
+	struct backup backup = {.source = source, .options = options, .error = error};
 	int r = wfs_stage_init(&backup.stage, directory, error);
 
 	if (r)
 		return wfs_trace(r);
-	backup.hold_fd = wfs_blob_files_hold(wfs_world_store(world));
-	if (backup.hold_fd < 0 && backup.hold_fd != -ENOENT)
-		return wfs_error_from_errno(
-			error, backup.hold_fd, "open 'blobs' of '%s'", wfs_world_directory(world));
 	r = fill(&backup);
 	if (!r && !look(&backup, "rows", 0, 0)) /* the last chance to cancel */
 		r = cancelled(&backup);

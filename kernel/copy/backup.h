@@ -3,21 +3,30 @@
  * Backup: a whole copy of a world, taken while its owner writes.
  *
  * The copy is the world after one commit: data.mdb without its free pages, every blob file that its
- * rows mention, compared with its hash, host.json, and the scripts of models that host.json names.
- * It shares no file with the original, so damage to one cannot reach the other. It appears complete
- * and synced, or not at all.
+ * rows mention, compared with its hash, and, from a world of this machine, host.json and the
+ * scripts of models that host.json names. It shares no file with the original, so damage to one
+ * cannot reach the other. It appears complete and synced, or not at all.
  * A backup may run beside the owner. It never waits for the kernel thread, which never waits for
  * it.
- * Source: docs/design.md §13.
+ *
+ * The bytes come from a source: a world that this process has opened, or a stranger, such as
+ * another node. A stranger's data.mdb may be crafted, so all of its pages are checked before its
+ * first row is read.
+ * Source: docs/design.md §13, docs/decisions/0025-consent.md.
  */
 #pragma once
 
 #include "kernel/check/verify.h"
 
+/* Bytes of data.mdb that a copy takes, unless its options say another number. */
+#define WFS_BACKUP_DATA_MAX WFS_STORE_MAP_SIZE_DEFAULT
+
 /* Option struct: plain value. */
 struct wfs_backup_options {
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
+	const char *world_id;    /* that the world must have; NULL: any */
+	uint64_t data_bytes_max; /* of data.mdb; 0: WFS_BACKUP_DATA_MAX */
 };
 
 /* Counts of what was copied. Plain value. */
@@ -28,6 +37,34 @@ struct wfs_backup_figures {
 	uint64_t file_bytes; /* bytes of these */
 };
 
+/* Where a source writes to. Plain value. */
+struct wfs_backup_sink {
+	int fd;             /* of an empty file or a pipe */
+	uint64_t bytes_max; /* that it takes */
+	/* The source calls it now and then, with `context`; not NULL. @total: 0 if not known.
+	 * Return: false: the source must end with -EINTR. */
+	wfs_progress_fn *progress;
+	void *context;
+};
+
+/* What a copy is made from. Its maker embeds it in a struct of its own. Functions that return int
+ * return 0, or -errno with @error filled: -EINTR (the sink's function has said so), -EFBIG (the
+ * source has more bytes than the sink takes), … Thread: that of wfs_backup_from(). */
+struct wfs_backup_source {
+	/* Its bytes may be crafted: they are checked before they are used. */
+	bool strange;
+	/** give_data() - write a data.mdb, as of one commit */
+	int (*give_data)(struct wfs_backup_source *source, const struct wfs_backup_sink *sink,
+		struct wfs_error *error);
+	/** give_file() - write the blob file of @hash. The copy compares the bytes with the hash
+	 *  and the size. Return: also -ENOENT (the source does not have it). */
+	int (*give_file)(struct wfs_backup_source *source, const struct wfs_hash *hash,
+		const struct wfs_backup_sink *sink, struct wfs_error *error);
+	/** give_host() - copy host.json and the files that it names; NULL: nothing is copied
+	 *  @to_fd: of the copy's directory */
+	int (*give_host)(struct wfs_backup_source *source, int to_fd, struct wfs_error *error);
+};
+
 /** wfs_backup() - copy @world into @directory
  *  @world: opened for reading only, or owned
  *  @directory: missing, or an empty directory. @ret_figures: set on success only
@@ -36,3 +73,21 @@ struct wfs_backup_figures {
 int wfs_backup(struct wfs_world *world, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
+
+/** wfs_backup_from() - copy the world that @source gives into @directory
+ *  @directory, @ret_figures: as of wfs_backup()
+ *  Return: as wfs_backup(), where -EIO (hash_mismatch) says that what the source gives is damaged;
+ *  also -EFBIG (too_large: data.mdb), -EINVAL (invalid_argument: another world than world_id;
+ *  format_newer), or what the source has returned. */
+int wfs_backup_from(struct wfs_backup_source *source, const char *directory,
+	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
+	struct wfs_error *error);
+
+/** wfs_backup_give() - check all pages of a world's data.mdb, and write it without free pages
+ *  The pages are checked because LMDB copies them on a thread of its own, without the store's
+ *  guard, where a damaged page would end the process.
+ *  Return: 0 (data.mdb is written to its end), -EINTR (cancelled), -EIO (hash_mismatch), -EFBIG
+ *  (too_large), -EPIPE (nobody reads the pipe any more), -ENOSPC, -EAGAIN (too many readers),
+ *  -ENOMEM, … */
+int wfs_backup_give(
+	struct wfs_world *world, const struct wfs_backup_sink *sink, struct wfs_error *error);

@@ -506,18 +506,86 @@ int wfs_blob_file_link(struct wfs_store *from, int to_fd, const struct wfs_hash 
 	return r == -EEXIST || r == -ENOENT ? 0 : r;
 }
 
-int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
+int wfs_blob_file_open(
+	struct wfs_store *store, const struct wfs_hash *hash, int *ret_fd, uint64_t *ret_size_bytes)
 {
-	const int to_fd = wfs_store_directory_fd(to);
-	int r = make_parents(to_fd, &blob->hash);
+	WFS_AUTO_FD int fd = open_file(store, hash, "");
+	struct stat st;
 
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return -errno;
+	*ret_fd = WFS_STEAL_FD(fd);
+	*ret_size_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+int wfs_blob_file_make(struct wfs_store *store, const struct wfs_hash *hash)
+{
+	const int directory_fd = wfs_store_directory_fd(store);
+	char path[BLOB_PATH_SIZE];
+	const int r = make_parents(directory_fd, hash);
+
+	if (r)
+		return wfs_trace(r);
+	blob_path(hash, "", path);
+	return wfs_beneath_open(directory_fd, path, O_WRONLY | O_CREAT | O_EXCL);
+}
+
+/* Reads @size bytes of a file in pieces, for their hash and the checksums of all chunks. */
+static int sum_file(int fd, uint64_t size, struct wfs_hasher *hasher, struct wfs_buffer *sums)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer piece = {0};
+	uint64_t offset = 0;
+	int r = 0;
+
+	while (!r && offset < size) {
+		const uint64_t left = size - offset;
+
+		wfs_buffer_reset(&piece);
+		r = read_all(fd, offset, left < PIECE_SIZE ? left : PIECE_SIZE, &piece);
+		if (r)
+			break;
+		wfs_hasher_add(hasher, piece.data, piece.size);
+		for (size_t i = 0; i < piece.size; i += CHUNK_SIZE) {
+			const size_t rest = piece.size - i;
+			const uint64_t sum = htobe64(
+				XXH3_64bits(piece.data + i, rest < CHUNK_SIZE ? rest : CHUNK_SIZE));
+
+			wfs_buffer_append(sums, &sum, SUM_SIZE);
+		}
+		offset += piece.size;
+	}
+	return r ? r : wfs_buffer_check(sums);
+}
+
+int wfs_blob_file_seal(struct wfs_store *store, const struct wfs_blob *blob)
+{
+	WFS_AUTO_HASHER struct wfs_hasher *hasher = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer sums = {0};
+	WFS_AUTO_FD int fd = -1;
+	uint64_t size_bytes = 0;
+	char path[BLOB_PATH_SIZE];
+	int r = wfs_blob_file_open(store, &blob->hash, &fd, &size_bytes);
+
+	if (!r && size_bytes != blob->size_bytes)
+		r = -EIO;
 	if (!r)
-		r = copy_file(from, to_fd, &blob->hash, "");
-	if (r == -EEXIST)
-		return 0;
+		r = wfs_hasher_new(&hasher);
 	if (!r)
-		r = copy_file(from, to_fd, &blob->hash, SUMS_SUFFIX);
-	return wfs_trace(r ? r : wfs_blob_file_check(to, blob));
+		r = sum_file(fd, size_bytes, hasher, &sums);
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_hash hash = wfs_hasher_end(hasher);
+	if (!wfs_hash_equal(&hash, &blob->hash))
+		return -EIO;
+	blob_path(&blob->hash, SUMS_SUFFIX, path);
+	WFS_AUTO_FD int sums_fd =
+		wfs_beneath_open(wfs_store_directory_fd(store), path, O_WRONLY | O_CREAT | O_EXCL);
+	if (sums_fd < 0)
+		return wfs_trace(sums_fd);
+	return wfs_trace(write_all(sums_fd, sums.data, sums.size));
 }
 
 int wfs_blob_files_settle(struct wfs_store *store)

@@ -90,11 +90,23 @@ int wfs_blob_files_each(struct wfs_store *store,
 int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
 
-/** wfs_blob_file_copy() - copy a blob's file to another store, and check the copy's hash; do
- *  nothing if that store has the file. @blob: its hash and size are used. @to: only its directory
- *  is used. The copy is not synced, and stays after a failure, even if it is not whole.
- *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, or another -errno. */
-int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);
+/** wfs_blob_file_open() - open a blob's file for reading; its bytes are not checked
+ *  @ret_fd: caller closes it. @ret_size_bytes: of the file
+ *  Return: 0, -ENOENT, -EIO (something else is in the place of the file), or another -errno. */
+int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash, int *ret_fd,
+	uint64_t *ret_size_bytes);
+
+/** wfs_blob_file_make() - make an empty file in the place of a blob's file; the caller fills
+ *  it with the blob's bytes, and then calls wfs_blob_file_seal()
+ *  For a store that is being made: the file is neither temporary nor synced. @store: only its
+ *  directory is used. Return: a descriptor for writing, -EEXIST, or another -errno. */
+int wfs_blob_file_make(struct wfs_store *store, const struct wfs_hash *hash);
+
+/** wfs_blob_file_seal() - compare a file of wfs_blob_file_make() with its hash and its size, and
+ *  write its checksums
+ *  The checksums are not synced either, and both files stay after a failure. @blob: its hash and
+ *  size are used. Return: 0, -EIO (another hash or size), -ENOSPC, or another -errno. */
+int wfs_blob_file_seal(struct wfs_store *store, const struct wfs_blob *blob);
 
 /** wfs_blob_file_link() - give a blob's file, and its checksums, a second name in another world's
  *  directory @to_fd, or copy both where the file system has no hard links; do nothing if they are

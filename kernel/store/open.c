@@ -294,11 +294,15 @@ static int check_pages(
 static int walk_pages(
 	struct wfs_store *store, const struct wfs_store_options *options, struct wfs_error *error)
 {
-	const struct pages_options pages = {.names = wfs_table_names, .any_tables = true};
+	const struct pages_options pages = {.names = wfs_table_names,
+		.any_tables = true,
+		.progress = options->pages_checked,
+		.context = options->context};
 	WFS_AUTO_PROBLEMS struct wfs_problems own = {.count = 0};
 	struct wfs_problems *const problems = options->problems ? options->problems : &own;
 
-	if (!options->walk_pages || wfs_store_last_txn(store) == options->believed_txn)
+	if (!options->walk_pages ||
+		(options->believed_txn > 0 && wfs_store_last_txn(store) == options->believed_txn))
 		return 0;
 	const int r = check_pages(store, &pages, problems);
 	if (r)

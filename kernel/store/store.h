@@ -32,9 +32,13 @@ struct wfs_store_options {
 	/* Check all pages before the first row is read, unless the last transaction has the number
 	 * `believed_txn`, which the caller knows to be undamaged. */
 	bool walk_pages;
-	uint64_t believed_txn;
+	uint64_t believed_txn;         /* 0: none */
 	struct wfs_problems *problems; /* gets all that this check finds; may be NULL */
-	uint64_t map_size_bytes;       /* maximum of data.mdb, in whole pages; 0: default */
+	/* Called by this check with `context`: @done of @total pages were checked. false ends it
+	 * (-EINTR). NULL: nothing is called. */
+	bool (*pages_checked)(void *context, uint64_t done, uint64_t total);
+	void *context;
+	uint64_t map_size_bytes; /* maximum of data.mdb, in whole pages; 0: default */
 };
 
 #define WFS_STORE_MAP_SIZE_DEFAULT (UINT64_C(256) << 30) /* address space, not disk */

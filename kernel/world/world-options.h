@@ -14,8 +14,12 @@ struct wfs_world_options {
 	/* check all pages of the store on opening, even if this user closed the world last */
 	bool walk_pages;
 	struct wfs_problems *problems; /* gets each damaged page; may be NULL */
-	uint32_t wait_ms;              /* how long to wait for the lock before `busy` */
-	uint64_t map_size_bytes;       /* of the store, see kernel/store/store.h; 0: default */
+	/* Called by this check with `pages_context`; false ends it, and the world is not opened
+	 * (-EINTR). May be NULL. */
+	bool (*pages_checked)(void *context, uint64_t done, uint64_t total);
+	void *pages_context;
+	uint32_t wait_ms;        /* how long to wait for the lock before `busy` */
+	uint64_t map_size_bytes; /* of the store, see kernel/store/store.h; 0: default */
 	/* Gives the time of new records; NULL: the host's clock. Tests and replay set it. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;

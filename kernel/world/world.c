@@ -264,6 +264,8 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 		.read_only = world->options.read_only,
 		.walk_pages = !world->options.written_here,
 		.problems = world->options.problems,
+		.pages_checked = world->options.pages_checked,
+		.context = world->options.pages_context,
 		.map_size_bytes = world->options.map_size_bytes,
 	};
 	int r = 0;

@@ -131,11 +131,11 @@ TEST(each_flipped_bit_is_refused)
 
 		if (is_in_prev(&buffer, bit / 8))
 			continue;
-		buffer.data[bit / 8] ^= (char)(1 << bit % 8);
+		buffer.data[bit / 8] = (char)(buffer.data[bit / 8] ^ 1 << bit % 8);
 		if (decode(wfs_buffer_bytes(&buffer), &error) != -EINVAL)
 			fail_msg("bit %zu of byte %zu is not noticed", bit % 8, bit / 8);
 		assert_true(error.message[0]);
-		buffer.data[bit / 8] ^= (char)(1 << bit % 8);
+		buffer.data[bit / 8] = (char)(buffer.data[bit / 8] ^ 1 << bit % 8);
 	}
 }
 

@@ -639,9 +639,9 @@ WITH_ACTORS(no_flipped_bit_of_a_batch_is_committed)
 	assert_done(fixture, "alice", WRITE("'artifact_id':'a','content':'one'"));
 	struct wfs_buffer *const batch = &pair->batches[0];
 	for (size_t bit = 0; bit < 8 * batch->size; bit += 3) {
-		batch->data[bit / 8] ^= (char)(1 << bit % 8);
+		batch->data[bit / 8] = (char)(batch->data[bit / 8] ^ 1 << bit % 8);
 		assert_int_equal(apply(pair, 0, &outcome), -EINVAL);
-		batch->data[bit / 8] ^= (char)(1 << bit % 8);
+		batch->data[bit / 8] = (char)(batch->data[bit / 8] ^ 1 << bit % 8);
 	}
 
 	assert_int_equal(height_of(&pair->follower_fixture), height);

@@ -44,7 +44,7 @@ WITH_NODE(another_token_is_refused)
 
 	assert_int_equal(node_ask(peer, TEXT("x"), &error), -EACCES);
 	assert_int_equal(error.code, WFS_E_NOT_AUTHORIZED);
-	assert_int_equal(wfs_peer_backup(peer, STDOUT_FILENO, &error), -EACCES);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, STDOUT_FILENO, &error), -EACCES);
 	assert_int_equal(node_look(node, &node->request_count), 0);
 }
 
@@ -199,7 +199,7 @@ WITH_NODE(a_backup_arrives)
 	char bytes[3] = "";
 
 	make_backup(node, 5000003, true);
-	assert_int_equal(wfs_peer_backup(peer, fd, NULL), 0);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, fd, NULL), 0);
 
 	assert_int_equal(lseek(fd, 0, SEEK_END), 5000003);
 	assert_int_equal(pread(fd, bytes, 3, 5000000), 3);
@@ -215,10 +215,48 @@ WITH_NODE(a_backup_that_is_not_whole_fails)
 	char said[4096];
 
 	make_backup(node, 100000, false);
-	assert_int_equal(wfs_peer_backup(peer, fd, &error), -EAGAIN);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, fd, &error), -EAGAIN);
 	assert_int_equal(error.code, WFS_E_UNAVAILABLE);
 	assert_int_equal(node_stranger(node, "$C -H \"$A\" https://$AT/v1/backup", said), 18);
 	node_wait(node, &node->backup_done_count, 2);
+	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
+}
+
+WITH_NODE(a_backup_that_is_larger_than_expected_is_refused)
+{
+	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
+	WFS_AUTO_FD int fd = memfd_create("came", MFD_CLOEXEC);
+	struct wfs_error error = {0};
+
+	make_backup(node, 5000003, true);
+	assert_int_equal(wfs_peer_backup(peer, 5000002, fd, &error), -EFBIG);
+
+	assert_int_equal(error.code, WFS_E_TOO_LARGE);
+	assert_true(lseek(fd, 0, SEEK_END) <= 5000002);
+	node_wait(node, &node->backup_done_count, 1);
+}
+
+/* Stops a transfer some time after its first bytes. */
+static bool lose_patience(void *context, uint64_t done_bytes)
+{
+	int *const looks = context;
+
+	return done_bytes == 0 || (*looks)++ < 2;
+}
+
+WITH_NODE(a_backup_is_stopped_while_no_byte_comes)
+{
+	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
+	WFS_AUTO_FD int fd = memfd_create("came", MFD_CLOEXEC);
+	int looks = 0;
+	struct wfs_error error = {0};
+
+	node->backup_is_stuck = true;
+	wfs_peer_watch(peer, lose_patience, &looks);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, fd, &error), -EINTR);
+
+	assert_int_equal(error.code, WFS_E_CANCELLED);
+	node_wait(node, &node->backup_done_count, 1);
 	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
 }
 
@@ -226,7 +264,7 @@ WITH_NODE(a_node_that_makes_no_backup_says_so)
 {
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
 
-	assert_int_equal(wfs_peer_backup(peer, STDOUT_FILENO, NULL), -ENOENT);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, STDOUT_FILENO, NULL), -ENOENT);
 }
 
 WITH_NODE(a_backup_ends_when_its_client_leaves)
@@ -238,7 +276,7 @@ WITH_NODE(a_backup_ends_when_its_client_leaves)
 	options.progress_ms = 1000;
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer_with(&options);
 
-	assert_int_equal(wfs_peer_backup(peer, fd, NULL), -EAGAIN);
+	assert_int_equal(wfs_peer_backup(peer, UINT64_MAX, fd, NULL), -EAGAIN);
 	node_wait(node, &node->backup_done_count, 1);
 }
 
@@ -248,7 +286,7 @@ static void *fetch_backup(void *context)
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
 	WFS_AUTO_FD int fd = memfd_create("came", MFD_CLOEXEC);
 
-	return (void *)(intptr_t)wfs_peer_backup(peer, fd, NULL);
+	return (void *)(intptr_t)wfs_peer_backup(peer, UINT64_MAX, fd, NULL);
 }
 
 WITH_NODE(a_port_that_is_freed_ends_backups)
