@@ -73,11 +73,12 @@ TEST(a_batch_comes_back)
 static int decode_changed(const char *from, const char *to)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = encoded();
-	char *const at = memmem(buffer.data, buffer.size, from, strlen(from));
+	const size_t size = strlen(from);
+	char *const at = memmem(buffer.data, buffer.size, from, size);
 
 	assert_non_null(at);
-	assert_int_equal(strlen(from), strlen(to));
-	memcpy(at, to, strlen(to));
+	assert_int_equal(strlen(to), size);
+	memcpy(at, to, size);
 	return decode(wfs_buffer_bytes(&buffer), NULL);
 }
 
