@@ -61,8 +61,8 @@ static int decide(struct wfs_committer *committer, struct wfs_txn *txn, uint64_t
 	if (r)
 		return wfs_error_from_errno(error, r, "read the head");
 	wfs_buffer_reset(&replica->batch);
-	r = wfs_batch_make(
-		wfs_world_store(replica->world), txn, from, to, requests, &replica->batch, error);
+	r = wfs_batch_make(wfs_world_store(replica->world), txn,
+		&(struct wfs_batch_of){from, to, requests}, &replica->batch, error);
 	if (!r)
 		r = replica->carrier->carry(
 			replica->carrier, from, &head, wfs_buffer_bytes(&replica->batch), error);

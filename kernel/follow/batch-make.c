@@ -211,22 +211,22 @@ static int add_requests(struct making *making, const struct wfs_request *request
 	return wfs_trace(r);
 }
 
-int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, uint64_t from, uint64_t to,
-	const struct wfs_request *requests, struct wfs_buffer *buffer, struct wfs_error *error)
+int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_batch_of *of,
+	struct wfs_buffer *buffer, struct wfs_error *error)
 {
 	WFS_CLEANUP(making_done)
 	struct making making = {
 		.store = store,
 		.view = {.store = store, .txn = txn, .txn_borrowed = true},
-		.batch = {.from = from, .to = to},
+		.batch = {.from = of->from, .to = of->to},
 		.error = error,
 	};
 	int r = 0;
 
-	wfs_require(from > 0 && from < to);
-	for (making.seq = from; !r && making.seq < to; making.seq++)
+	wfs_require(of->from > 0 && of->from < of->to);
+	for (making.seq = of->from; !r && making.seq < of->to; making.seq++)
 		r = add_record(&making);
 	if (!r)
-		r = add_requests(&making, requests);
+		r = add_requests(&making, of->requests);
 	return wfs_trace(r ? r : wfs_batch_encode(&making.batch, buffer, error));
 }

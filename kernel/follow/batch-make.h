@@ -10,14 +10,21 @@
 
 struct wfs_request;
 
-/** wfs_batch_make() - append to @buffer the encoded batch of the records [@from, @to)
+/* What a batch is made of. Plain value; borrowed. */
+struct wfs_batch_of {
+	uint64_t from; /* its first record, which begins a request; above 0 */
+	uint64_t to;   /* one more than the last */
+	/* Of these records, by `next`, in their order: those with an id are listed; may be NULL. */
+	const struct wfs_request *requests;
+};
+
+/** wfs_batch_make() - append to @buffer the encoded batch of records
  *  Attached are contents and code that they give artifacts, private texts and manifests that they
  *  bring, the modules that such a manifest has and the one before has not, and blobs of up to
- *  WFS_BATCH_BLOB_MAX bytes that they list. The same records and ids give the same bytes from
- *  every transaction that has the records.
- *  @txn: of @store; only read. @from: above 0; the record begins a request; below @to
- *  @requests: of these records, by `next`, in their order: those with an id are listed; may be NULL
+ *  WFS_BATCH_BLOB_MAX bytes that they list. The same records and ids give the same bytes from every
+ *  transaction that has the records.
+ *  @txn: of @store; only read
  *  Return: 0, -ENOENT (not_found: a record, or what must be attached, is not kept any more),
  *  -EFBIG (too_large), -EIO, -ENOMEM, …; after a failure the contents of @buffer mean nothing. */
-int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, uint64_t from, uint64_t to,
-	const struct wfs_request *requests, struct wfs_buffer *buffer, struct wfs_error *error);
+int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_batch_of *of,
+	struct wfs_buffer *buffer, struct wfs_error *error);

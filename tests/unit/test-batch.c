@@ -73,11 +73,12 @@ TEST(a_batch_comes_back)
 static int decode_changed(const char *from, const char *to)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = encoded();
-	char *const at = memmem(buffer.data, buffer.size, from, strlen(from));
+	const size_t size = strlen(from);
+	char *const at = memmem(buffer.data, buffer.size, from, size);
 
 	assert_non_null(at);
-	assert_int_equal(strlen(from), strlen(to));
-	memcpy(at, to, strlen(to));
+	assert_int_equal(strlen(to), size);
+	memcpy(at, to, size);
 	return decode(wfs_buffer_bytes(&buffer), NULL);
 }
 
@@ -131,11 +132,11 @@ TEST(each_flipped_bit_is_refused)
 
 		if (is_in_prev(&buffer, bit / 8))
 			continue;
-		buffer.data[bit / 8] ^= (char)(1 << bit % 8);
+		buffer.data[bit / 8] = (char)(buffer.data[bit / 8] ^ 1 << bit % 8);
 		if (decode(wfs_buffer_bytes(&buffer), &error) != -EINVAL)
 			fail_msg("bit %zu of byte %zu is not noticed", bit % 8, bit / 8);
 		assert_true(error.message[0]);
-		buffer.data[bit / 8] ^= (char)(1 << bit % 8);
+		buffer.data[bit / 8] = (char)(buffer.data[bit / 8] ^ 1 << bit % 8);
 	}
 }
 
