@@ -5,10 +5,10 @@
  *
  * The node enters the roster (fs/replica/roster.h), and follows the log. It owns the world when the
  * epoch names its own process: because it has put the epoch itself, after the owner before has left
- * the roster, or because that owner has handed the world over. An owner whose lease has ended, who
- * finds another epoch, or who does not know what became of a batch stops owning, and follows until
- * it knows. Nothing here waits for etcd but the node's own threads, and the kernel thread while it
- * has a batch carried.
+ * the roster, or because that owner has handed the world over. An owner stops owning when its
+ * lease has ended, when it finds another epoch, or while it does not know what became of a batch;
+ * then it follows. Nothing here waits for etcd but the node's own threads, and the kernel thread
+ * while it has a batch carried.
  * Source: docs/decisions/0038-followers.md.
  */
 #pragma once
