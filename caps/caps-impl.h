@@ -137,8 +137,9 @@ void session_approval_done(struct session_approval *approval);
 /** session_is_own_run() - is the session's principal the agent of @run, or did it begin the run? */
 bool session_is_own_run(const struct wfs_session *session, const struct wfs_document_turn *run);
 
-/** session_claim_intent() - set question->claim for resolving a call of an outside tool:
- *  WFS_CLAIM_MADE if it is a call of the principal, otherwise WFS_CLAIM_ADMIN. */
+/** session_claim_intent() - set question->claim for a request that says whether the outside tool's
+ *  call @intent_id took place: WFS_CLAIM_MADE if the session's principal made the call, otherwise
+ *  WFS_CLAIM_ADMIN. */
 int session_claim_intent(const struct wfs_session *session, const char *intent_id,
 	struct wfs_question *question, struct wfs_error *error);
 

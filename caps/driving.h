@@ -80,12 +80,12 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
 
 /**
  * wfs_driving_run() - open a run in which the principal of the session is the agent
- * A run that a tool call has begun is cancelled with the call. If the process died before that,
- * this function fails when the run next asks for something, and the caller then ends the run.
+ * A run that a tool call has begun is cancelled with the call. If the owner process died before it
+ * cancelled the run, this function later fails with -EINTR, and the caller then ends the run.
  * @run_id: kept until wfs_driving_run_done()
  * @ret_run: zero-initialised; caller calls wfs_driving_run_done(), after a failure, too
- * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT
- * (not_found: no such run), …
+ * Return: 0, -EACCES (the run's agent is another principal), -EINTR (cancelled: the tool call is
+ * over), -ENOENT (not_found: no such run), …
  */
 int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_driving_run *ret_run, struct wfs_error *error);
@@ -181,7 +181,7 @@ int wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan 
 
 /** wfs_driving_set_embedder() - set what makes embeddings for the world, in place of the embedder
  *  before, which is not called any more when this has returned. @embedder: borrowed until the next
- *  call; NULL: the world makes only its own embeddings */
+ *  call of this function; NULL: embeddings are only computed locally */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
 
 /** wfs_driving_embedded() - give a request back to the world with the embedding that it waits for.

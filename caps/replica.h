@@ -29,17 +29,17 @@ struct wfs_replica_head {
 
 /* Takes batches to other nodes. Its maker embeds it in a struct of its own. */
 struct wfs_carrier {
-	/** carry() - take a batch to the other nodes, and wait until it is there for good
+	/** carry() - store a batch in the log that all nodes read, and wait until it is durable
 	 *  Called on the kernel thread, which folds nothing until it returns. @from: seq of its
 	 *  first record. @head: of the world with the batch. @batch: borrowed
-	 *  Return: 0: the world commits; or -errno with @error: it drops the batch, and the
+	 *  Return: 0: the world commits; or -errno with @error: the world drops the batch, and the
 	 *  requests fail with this error. */
 	int (*carry)(struct wfs_carrier *carrier, uint64_t from,
 		const struct wfs_replica_head *head, struct wfs_bytes batch,
 		struct wfs_error *error);
-	/** heard() - hear that a request with an id has records, the first of which is @seq: of a
+	/** heard() - note that a request with an id has records, the first of which is @seq, in a
 	 *  batch that was carried or applied. Called on the kernel thread, or in
-	 *  wfs_replica_apply(); NULL: nobody hears */
+	 *  wfs_replica_apply(); NULL: not called */
 	void (*heard)(struct wfs_carrier *carrier, const char *id, uint64_t seq);
 };
 
@@ -77,7 +77,8 @@ int wfs_replica_follow(struct wfs_replica *replica, struct wfs_error *error);
  *  first, wait. */
 void wfs_replica_refuse(struct wfs_replica *replica, bool refuse);
 
-/** wfs_replica_bytes() - get the bytes of the world's store, up to its last page in use. */
+/** wfs_replica_bytes() - get the size in bytes of the world's store, up to its last page in use;
+ *  not negative. */
 int64_t wfs_replica_bytes(const struct wfs_replica *replica);
 
 /*

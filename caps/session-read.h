@@ -35,7 +35,7 @@ int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, u
 	struct wfs_bytes key, struct wfs_seen *ret_seen);
 
 /** wfs_session_version() - find a version by its number.
- *  Return: 0, -EACCES (the session may not see it, or not any more), -ENOENT, … */
+ *  Return: 0, -EACCES (the session may not see it now, even if it could before), -ENOENT, … */
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);
 /** wfs_session_content() - read the bytes @range of a version. @ret_content: caller calls

@@ -101,7 +101,8 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
 /** wfs_session_suspend_call() - have a tool call of a run of the session's principal wait for a
  *  time or an event. Needs no right: the principal may answer the call late anyway.
  *  @wait: {after_ms?, at?, intent_id, until_event?}; becomes an action
- *  Return: 0 (`done` will be called), -EACCES (it may not read events, and has `until_event`), … */
+ *  Return: 0 (`done` will be called), -EACCES (@wait has `until_event`, and the principal may
+ *  not read the journal), … */
 int wfs_session_suspend_call(
 	const struct wfs_session *session, json_t *wait, struct wfs_request *request);
 

@@ -76,9 +76,9 @@ int wfs_unjudged_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id,
  *  Return: 0, -ENOENT (no such grant), … */
 int wfs_unjudged_grantee(struct wfs_view *view, struct wfs_bytes grant, struct wfs_buffer *buffer);
 
-/** wfs_unjudged_text_before() - find the version of content, code or an entry before @vid, which is
- *  the number of a version of its cell; UINT64_MAX: find the newest that is not a deletion. @file:
- *  content, code or entries; @key: of the cell
- *  Return: 0, -ENOENT (no such version, or @vid was dropped), … */
+/** wfs_unjudged_text_before() - find the version before version @vid of a cell of content, code or
+ *  an entry; UINT64_MAX: find the cell's newest version that is not a deletion. @file: content,
+ *  code or entries; @key: of the cell
+ *  Return: 0, -ENOENT (no such version, or the store no longer has @vid), … */
 int wfs_unjudged_text_before(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes key,
 	uint64_t vid, uint64_t *ret_vid);

@@ -9,8 +9,8 @@
 
 #include "agents/engine/engine.h"
 
-/** timers_start() - prepare engine->timers, and begin to fire what is due, unless the engine is
- *  paused. */
+/** timers_start() - prepare engine->timers; then, unless the engine or the world's timers are
+ *  paused, begin to fire what is due. */
 void timers_start(struct engine *engine);
 
 /** timers_changed() - look at the due times again, because a timer has changed. Thread: any. */

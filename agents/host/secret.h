@@ -28,5 +28,6 @@ const char *agents_secret_get(const char *variable);
  *  Return: a new reference, which may be @value itself; NULL without memory. */
 json_t *agents_secret_mask(json_t *value, const char *secret);
 
-/** agents_secret_mask_any() - do agents_secret_mask() for a @secret of any size but 0. */
+/** agents_secret_mask_any() - do agents_secret_mask(), also for a short @secret, which is neither
+ *  NULL nor empty. */
 json_t *agents_secret_mask_any(json_t *value, const char *secret);

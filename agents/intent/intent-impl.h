@@ -39,9 +39,10 @@ void call_begin(struct work *work);
 void call_cancel(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_answer() - answer a tool call with its output, which is cut if it is long, and hidden if
- *  private texts were read. @session: with which the tool has read, see wfs_session_noted()
- *  (caps/session-text.h); @output: changed; @duration_ms: of the call, for the receipt */
+/** call_answer() - answer a tool call with its output, which wfs_turn_cut() shortens, and which is
+ *  hidden if the tool has read private texts. @session: the session that the tool read with, which
+ *  has noted these texts (caps/session-text.h); @output: changed; @duration_ms: of the call, for
+ *  the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 

@@ -151,8 +151,8 @@ size_t wfs_outside_count(const struct wfs_outside *outside);
 void wfs_outside_server(
 	const struct wfs_outside *outside, size_t index, struct wfs_outside_server *ret_server);
 
-/** wfs_outside_tool_find() - find a tool among those that were listed last
- *  Return: borrowed until the loop runs again; NULL: no server has listed it. */
+/** wfs_outside_tool_find() - find a tool in the newest list of tools of @server
+ *  Return: borrowed until the loop runs again; NULL: no such server, or its list lacks the tool. */
 const struct wfs_outside_tool *wfs_outside_tool_find(
 	const struct wfs_outside *outside, const char *server, const char *tool);
 

@@ -62,8 +62,8 @@ void wfs_teller_end(struct wfs_teller *teller, const char *why);
  *  connection ends. Thread: any. */
 void wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino);
 
-/** wfs_teller_stop() - begin no new job, and give up a running one after a short limit; may be
- *  called several times. */
+/** wfs_teller_stop() - begin no new job, and have a running one given up after at most about a
+ *  second; does not wait, and may be called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
 /** wfs_teller_free() - wait until a posted job has ended or the teller is given up, and release the

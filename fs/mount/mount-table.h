@@ -41,7 +41,8 @@ bool wfs_mount_is_of(const char *path, const char *world);
 int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
 
 /** wfs_mount_device() - find Linux's number of the FUSE connection of the topmost mount on @path
- *  @ret_source: the world in the mount table; caller frees; NULL: not wanted
+ *  @ret_source: the mount's source in the mount table, which names the world; caller frees; NULL:
+ *  not wanted
  *  Return: 0, -ENOENT (not_found: the topmost mount is not ours), … */
 int wfs_mount_device(
 	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);

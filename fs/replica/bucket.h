@@ -103,9 +103,9 @@ int wfs_bucket_put(struct wfs_bucket *bucket, enum wfs_bucket_kind kind,
 
 /** wfs_bucket_get() - write an object to the file @fd, at its position, which moves to the end of
  *  the object
- *  After a failure the file is cut to that position, so that it never keeps bytes that were not
- *  checked. The file is not synced.
- *  @size_max: bytes
+ *  After a failure the file is cut where the object began, so that it never keeps bytes that were
+ *  not checked. The file is not synced.
+ *  @size_max: most bytes that the object may have
  *  Return: as above; -ENOENT (not_found); -ENOSPC or another -errno if @fd cannot be written. */
 int wfs_bucket_get(struct wfs_bucket *bucket, enum wfs_bucket_kind kind,
 	const struct wfs_hash *hash, int fd, uint64_t size_max, struct wfs_error *error);

@@ -167,9 +167,11 @@ json_t *wfs_node_status(struct wfs_node *node)
 {
 	WFS_GUARD(&node->lock);
 
-	return json_pack("{s:I, s:s, s:O, s:s, s:o?, s:s}", "epoch", (json_int_t)node->epoch,
-		"node", node->options.name, "nodes", node->nodes, "owner", node->owner, "problem",
-		problem_document(&node->problem), "role", role_names[node->role]);
+	/* A copy, because the node's thread replaces the list. */
+	return json_pack("{s:I, s:s, s:o, s:s, s:o?, s:s}", "epoch", (json_int_t)node->epoch,
+		"node", node->options.name, "nodes", json_deep_copy(node->nodes), "owner",
+		node->owner, "problem", problem_document(&node->problem), "role",
+		role_names[node->role]);
 }
 
 /* --- one round --- */

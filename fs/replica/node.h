@@ -76,8 +76,8 @@ void wfs_node_free(struct wfs_node *node);
 WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
 #define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)
 
-/** wfs_node_ids() - get the ids of requests that have records, up to the node's height; borrowed.
- *  Thread: any. */
+/** wfs_node_ids() - get the ids of requests that have records, up to the node's height; borrowed
+ *  until wfs_node_free(). Thread: any. */
 struct wfs_ids *wfs_node_ids(struct wfs_node *node);
 
 /** wfs_node_role() - get the role. Thread: any. */
@@ -100,7 +100,8 @@ json_t *wfs_node_status(struct wfs_node *node);
 int wfs_node_handover(struct wfs_node *node, const char *to, struct wfs_error *error);
 
 /** wfs_node_begin() - make the log of a world that is not replicated yet, so that nodes can follow
- *  @authority: of the world, open for nothing else. @options: timeout_ms is how long to try
+ *  @authority: of the world, which nothing else uses during the call
+ *  @options: timeout_ms is how long to try
  *  @name: of the node that will own the world first
  *  Return: 0, -EEXIST (already_exists: the prefix has a world), -EINVAL, -EAGAIN (unavailable: etcd
  *  does not answer; nothing was made), -ETIMEDOUT (unknown: it may have been made), -ENOMEM, … */

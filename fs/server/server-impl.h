@@ -158,12 +158,13 @@ void wfs_server_end_changed(struct wfs_server *server);
  *  process is a service of systemd. */
 void wfs_server_supervise(struct wfs_server *server);
 
-/** wfs_server_reload() - read host.json again: the users, and what the driver keeps of it. */
+/** wfs_server_reload() - read host.json again: load its users, end connections of users whose
+ *  principal changed, and have the driver reload. A failure is only logged. */
 void wfs_server_reload(struct wfs_server *server);
 
 /** wfs_server_observe() - begin to keep the height in log entries up to date. */
 void wfs_server_observe(struct wfs_server *server);
-/** wfs_server_unobserve() - end that; accepts a half-built server. */
+/** wfs_server_unobserve() - end what wfs_server_observe() began; accepts a half-built server. */
 void wfs_server_unobserve(struct wfs_server *server);
 
 /** wfs_server_pump() - do what a connection is ready for: send answers, note that it has requests
@@ -270,9 +271,9 @@ void wfs_server_user_ready(struct wfs_server_connection *connection);
 /** wfs_server_user_unready() - take a connection off the list of its user, if it is in it. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
-/** wfs_server_user_answers() - add @more to the bytes of answers that the client and its user have
- *  not read, and subtract @less; if a guest then has more than WFS_SERVER_USER_UNREAD_MAX, its
- *  requests that have not begun are abandoned. */
+/** wfs_server_user_answers() - add @more to, and subtract @less from, the unread bytes of answers
+ *  of the connection and of its user; if the user is a guest (server.h) and then has more than
+ *  WFS_SERVER_USER_UNREAD_MAX, its requests that have not begun are abandoned. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge a user for @bytes of memory for parsing a line. @user: NULL: no

@@ -66,7 +66,8 @@ bool wfs_tree_is_private(const struct wfs_node *node);
 /** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
 bool wfs_tree_is_events(const struct wfs_node *node);
 
-/** wfs_tree_growing_events() - make the node that `events.jsonl` of a turn has at the head
+/** wfs_tree_growing_events() - fill @ret_node with the node of a turn's `events.jsonl` in the live
+ *  tree, where the file grows
  *  Return: 0, -ENOENT (the turn has no event), … */
 int wfs_tree_growing_events(
 	struct wfs_view *view, struct wfs_bytes turn_id, struct wfs_node *ret_node);

@@ -43,7 +43,8 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
  */
 #define WFS_TIMERS_PAUSED "timers-paused"
 
-/** wfs_timers_pause() - make that file in @directory. Return: 0, or -errno with @error. */
+/** wfs_timers_pause() - make the file WFS_TIMERS_PAUSED in @directory, if it does not exist.
+ *  Return: 0, or -errno with @error. */
 int wfs_timers_pause(const char *directory, struct wfs_error *error);
 
 /** wfs_timers_paused() - does the file exist? */

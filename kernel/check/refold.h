@@ -142,8 +142,8 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
  *  refold->head.height is then the number of the next record: source->height after the last.
  *  refold->differs is set if a record differs; what was folded up to there is committed, too,
  *  unless source->whole is set.
- *  Return: 0 (also if a record differs), or -errno if folding has failed. Whenever the transaction
- *  was dropped, the caller can only call wfs_refold_done(). */
+ *  Return: 0 (also if a record differs), or -errno if folding has failed. After a failure, and
+ *  after a difference with source->whole, the caller can only call wfs_refold_done(). */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
 /** wfs_refold_differs() - add the problem that record @seq is not what folding gives, and set

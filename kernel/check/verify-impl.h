@@ -43,9 +43,9 @@ void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name)
 /** verify_damaged() - verify_damaged_name() for row number @row of @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
 
-/** verify_incomplete_height() - get the first height that collections (kernel/copy/gc.h) have kept:
- *  versions of this height and lower ones may be missing, except those that this height shows.
- *  0: all versions exist. */
+/** verify_incomplete_height() - get the oldest height that collections (kernel/copy/gc.h) have
+ *  left: versions written up to this height may be missing, except those that its view shows. 0:
+ *  all versions exist. */
 uint64_t verify_incomplete_height(const struct verify *verify);
 
 /** verify_open_view() - open verify->view, which is closed, at @height, and set verify->first to

@@ -119,12 +119,13 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
  * wfs_fold_ahead() - run the code that the next requests will probably need, all at once
  *
  * The code runs on the cells as they are now. A later wfs_fold_run() of one of @inputs takes the
- * result if no request has changed the cell meanwhile, and runs the code again otherwise. Drops the
+ * result if no request has changed the cell since, and runs the code again otherwise. Drops the
  * result of the last run, and all results of an earlier wfs_fold_ahead().
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
  *          borrow must live until they were folded. If fewer than two, no code runs
- * Return: the instructions of the code that ran; 0: none ran, which is no failure: also without
- * memory, and for some calls after useless ones. wfs_fold_work() will give each request its part.
+ * Return: the instructions of the code that ran; 0: none ran, which is not a failure: without
+ * memory, and in some calls after one of whose results fewer than half were taken. For each request
+ * that takes a result, wfs_fold_work() has its instructions.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);

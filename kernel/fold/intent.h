@@ -111,8 +111,8 @@ int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
-/** intent_fold_called() - fold the answer that the action of record 0, its tool call, gives to an
- *  intent; the action then gets a record even if it only reads
+/** intent_fold_called() - answer the intent @intent_id of a tool call with the outcome of the call,
+ *  which is the action of record 0; the action then gets a record even if it only reads
  *  The answer is added to fold->outcome.result, which goes into the record; for an action from a
- *  journal it is taken from the action's record. */
+ *  journal the answer is taken from the action's record. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

@@ -171,9 +171,9 @@ struct wfs_lua_result {
 
 /** wfs_lua_step() - run the function `step(state, event, ctx)` of a reducer's module
  *  @ret_result: borrowed from @lua until its next run
- *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
- *  bound has its value, that about a result which is not JSON the place; internal_error: the state
- *  or the event is not in canonical form), -ENOMEM. */
+ *  Return: 0, -EIO (runtime_error with the Lua message and line; the message gives an exceeded
+ *  bound, or where a result is not JSON; internal_error: the state or the event is not in canonical
+ *  form), -ENOMEM. */
 int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_result *ret_result,
 	struct wfs_error *error);
 
@@ -222,8 +222,8 @@ struct wfs_lua_call {
 
 /** wfs_lua_call() - call the function call->function that a program (the code of an artifact)
  *  defines. @ret_value: canonical text, borrowed until the next run; null for nil and for no result
- *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
- *  bound has its value; also if the program lacks the function), -ENOMEM, or the negative errno
- *  that the host returned. */
+ *  Return: 0, -EIO (runtime_error with the Lua message and line; the message gives an exceeded
+ *  bound, or says that the program lacks the function), -ENOMEM, or the negative errno that the
+ *  host returned. */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

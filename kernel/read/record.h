@@ -37,7 +37,8 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_fired_of() - read which timer a record is of. @fired: borrows from the record's JSON */
+/** wfs_fired_of() - get the timer whose request a record is. Return: borrows from @body; `timer` is
+ *  NULL if no timer sent the request. */
 struct wfs_fired wfs_fired_of(enum wfs_record_kind kind, const union wfs_body *body);
 
 /* A refusal, and its reason. Plain value; pointers are borrowed. */

@@ -78,8 +78,8 @@ int wfs_blob_files_settle(struct wfs_store *store);
 
 /** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until @each
  *  returns non-zero
- *  After a crash, a hash may have its file of checksums only. Return: 0, what @each returned, or
- *  -errno (a directory cannot be read). */
+ *  After a crash, @each may get a hash of which only the file of checksums is left. Return: 0, what
+ *  @each returned, or -errno (a directory cannot be read). */
 int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 

@@ -39,8 +39,8 @@ struct wfs_texts {
 void wfs_texts_done(struct wfs_texts *texts);
 
 /** wfs_text_hide() - add a value, with a new salt, to @texts, and make its stand-in
- *  @of: array of the ids of the artifacts that @value belongs to; the stand-in takes a reference to
- *  it. @value: is copied, as text. @ret_stand_in: caller owns it
+ *  @of: array of the ids of the artifacts that @value belongs to; the stand-in takes its own
+ *  reference. @value: is copied, as text. @ret_stand_in: caller owns it
  *  Return: 0, -ENOMEM, -EIO (no random bytes); after a failure the caller releases @texts, which
  *  may have an incomplete item, with wfs_texts_done(). */
 int wfs_text_hide(

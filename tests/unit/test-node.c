@@ -13,7 +13,7 @@
 
 enum {
 	LEASE_MS = 10000, /* does not end on a busy machine */
-	SHORT_MS = 2000,  /* a lease that is to end */
+	SHORT_MS = 4000,  /* a lease that is to end */
 	SOON_MS = 20000,  /* for what happens at once, on a busy machine */
 	NODES = 3,
 };

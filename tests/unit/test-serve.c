@@ -144,8 +144,7 @@ static void assert_nothing(const struct served *served)
 static void live(struct world_fixture *fixture)
 {
 	static const char *const rights[] = {
-		"{'action_type':'principal','id':'carol','scrip':1000,"
-		"'quotas':{'disk':10000000}}",
+		"{'action_type':'principal','id':'carol','scrip':1000,'quotas':{'disk':10000000}}",
 		"{'action_type':'grant','cap':'sys/query@1','params':{},'to':'carol'}",
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'carol'}",
 	};

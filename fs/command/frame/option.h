@@ -157,7 +157,7 @@ static inline bool wfs_option_in(wfs_option_set set, size_t index)
 	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(WAIT) | \
 		WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
-/** wfs_option_needs_value() - has the option a value that must be given? */
+/** wfs_option_needs_value() - does the option take a value that cannot be left out? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
 /** wfs_option_find() - find an option by its name of @size bytes, long or (one letter) short, among

@@ -222,9 +222,9 @@ void memory_mirrors_free(struct memory_mirrors *mirrors);
 
 /** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, as the
  *  fold has left the store
- *  The fold keeps them from record to record. If a fold is dropped, or part of it is taken back,
- *  the labels of store and mirror differ, and the next call undoes the changes or, if there were
- *  too many, reads all vectors again.
+ *  The fold keeps a store's vectors, the mirror, from record to record. If changes of the store
+ *  were taken back, the labels of store and mirror differ; this function then undoes the changes in
+ *  the mirror or, if they are too many to undo, reads all vectors again.
  *  @ret_mirror: borrowed until the next call of memory_mirror() */
 int memory_mirror(
 	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);

@@ -74,7 +74,7 @@ bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
 
-/** plan_answered() - close an intent of the plan that has been answered. */
+/** plan_answered() - close an answered intent of the plan, and remove it from plan->state.open. */
 int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error);
 
 /** plan_cancel_open() - cancel all intents of the plan that are not answered yet. */
@@ -138,9 +138,9 @@ int plan_take(
 
 /** plan_go_on() - begin steps that may run now
  *  If no step runs or can run any more: if all steps have ended and one of them succeeded (or the
- *  plan has no steps), ask a model for the answer; otherwise set `error`, and end the plan. After
- *  as many steps as one record may end or reopen, open an intent plan.advance instead, whose
- *  receipt has plan_go_on() called again. */
+ *  plan has no steps), ask a model for the answer; otherwise set plan->state.error, and end the
+ *  plan. After as many steps as one record may end or reopen, begin no more steps, and open an
+ *  intent plan.advance, whose receipt has plan_go_on() called again. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
 
 /** plan_retry() - mark the failed and skipped steps to be run again; plan_go_on() then runs
@@ -263,10 +263,11 @@ int plan_fold_cancel(
 int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
-/** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
- *  step: end the step with the action's result
+/** plan_fold_called() - when the action of the request's record 0 was the tool call of a step: end
+ *  the step with the action's result
  *  @intent_id, @intent: of the call
- *  The step's result is set as member `step` of fold->outcome.result, which goes into the record:
- *  made from fold->outcome or, for an action from a journal, taken from the action's record. */
+ *  The step's result is made from fold->outcome or, for an action from a journal, taken from the
+ *  action's record. It is set as member `step` of fold->outcome.result, which goes into the
+ *  record. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id,
 	const struct wfs_document_intent *intent, struct wfs_error *error);

@@ -144,8 +144,8 @@ int grants_fold_manifest(
 
 /** principal_pay_begin() - before a request is folded: find the principal that pays for its
  *  records, and keep it in the domain's memory. Nobody pays for genesis.
- *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits; never for a receipt
- *  or an action that ends something), -EIO, -ENOMEM. */
+ *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits; never for a receipt,
+ *  the last firing of a timer, or an action with wfs_action_type.ends), -EIO, -ENOMEM. */
 int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
 
 /** principal_pay() - after a request was folded: charge the bytes of all its records to the payer's

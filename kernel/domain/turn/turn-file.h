@@ -51,7 +51,7 @@ json_t *wfs_turn_summary(const struct wfs_document_turn *run);
 
 /* --- events --- */
 
-/** wfs_turn_first_event() - find the oldest event (events.h) of a run in the view that is kept.
+/** wfs_turn_first_event() - find the oldest event (events.h) of a run that the view still has.
  *  @ret_seq: of its record. Return: 0, -ENOENT (no event), … */
 int wfs_turn_first_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq);
 
