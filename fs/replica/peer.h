@@ -8,8 +8,8 @@
  * Functions that return int return 0, or with @error filled:
  *  -EAGAIN (unavailable): nothing was done. Of a request: it was not sent, or the node has refused
  *   it before its handler heard of it, because of too many others, or because the node ends
- *  -ETIMEDOUT (timeout): of a request only: it may have been done, and there is no answer, or one
- *   that is too large, or for which memory is short
+ *  -ETIMEDOUT (timeout): of a request only: it may have been done, but its answer did not come, is
+ *   too large, or does not fit into memory
  *  -EACCES (not_authorized): the node has another key, or refuses the token
  *  -EFBIG (too_large): the request or the blob has too many bytes
  *  -ENOENT (not_found): the node does not have what is asked for

@@ -7,7 +7,7 @@
  * bytes, in the order in which the first line lists them:
  *   {"attached":[{"hash":…,"kind":…,"size":…},…],"from":…,"lines_hash":…,"lines_size":…,
  *    "prev":…,"requests":[{"id":…,"seq":…},…],"requests_hash":…,"to":…,"version":1}
- * What is attached is sorted by kind and hash, and each pair is there once; requests are sorted by
+ * The list `attached` is sorted by kind and hash, and has each pair once; `requests` is sorted by
  * seq; so equal batches are equal bytes. Decoding trusts nothing: a batch has the form that
  * encoding gives, and every hash and size fits, or it is refused. Only the meaning of the lines is
  * not checked here.

@@ -360,7 +360,7 @@ WITH_NODE(a_client_that_reads_nothing_is_sent_away)
 	assert_int_equal(recv(raw.fd, &byte, 1, MSG_PEEK), 1);
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
 
-	/* There is no room for another client until the first is away. */
+	/* Another client is served only after the first has gone. */
 	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
 	raw_close(&raw);
 }
