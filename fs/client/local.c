@@ -9,14 +9,14 @@
 #include "caps/authority.h"
 #include "caps/drive.h"
 #include "caps/session.h"
-#include "fs/replica/join.h"
+#include "fs/relay/relay.h"
 #include "fs/tool/helper.h"
 #include "fs/verb/order.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest.h"
 
-enum { OWNER_WAIT_MS = 10 * 1000 }; /* for a request that makes agents run */
+enum { SETTLE_MS = 10 * 1000 }; /* until a replicated world has an owner */
 
 /* A request whose answer was not taken. */
 struct local_call {
@@ -33,7 +33,9 @@ struct wfs_local {
 	bool beside; /* the members up to the driver are borrowed from another local */
 	struct wfs_authority *authority;
 	struct wfs_session *session;
-	struct wfs_join *join; /* NULL: the world is not replicated */
+	struct wfs_host own_host;
+	struct wfs_host *host; /* of a replicated world; NULL, like the next, of others */
+	struct wfs_relay *relay;
 	wfs_driver_start *drive;
 	struct wfs_driver *driver; /* NULL until a request needs one */
 	int ready_fd;              /* eventfd: written when `wake_count` reaches 0 */
@@ -50,10 +52,21 @@ struct wfs_local {
 	size_t wake_count;      /* lock; how many more answers until `ready_fd` is written */
 };
 
+/* Prepares to be a node of a replicated world. */
+static int join(struct wfs_local *local, struct wfs_error *error)
+{
+	const struct wfs_join_options options = {.listens = false};
+
+	local->own_host.quiet = true;
+	const int r =
+		wfs_relay_new(local->authority, &local->own_host, &options, &local->relay, error);
+	local->host = local->relay ? &local->own_host : NULL;
+	return r;
+}
+
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
 	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error)
 {
-	const struct wfs_join_options alone = {.listens = false};
 	WFS_AUTO_LOCAL struct wfs_local *local = calloc(1, sizeof(*local));
 	int r;
 
@@ -66,7 +79,7 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 		return wfs_error_from_errno(error, -errno, "open the world");
 	r = wfs_authority_open(directory, options, &local->authority, error);
 	if (!r && !wfs_authority_read_only(local->authority))
-		r = wfs_join_new(local->authority, &alone, &local->join, error);
+		r = join(local, error);
 	if (!r)
 		r = wfs_session_new(
 			local->authority, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
@@ -86,7 +99,8 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
 	other->beside = true;
 	other->authority = local->authority;
 	other->session = local->session;
-	other->join = local->join;
+	other->host = local->host;
+	other->relay = local->relay;
 	other->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (other->ready_fd < 0)
 		return -errno;
@@ -120,25 +134,23 @@ static struct local_call *take_idle(struct wfs_local *local)
 	return call;
 }
 
-/* Becomes a node of a replicated world, for requests that change it; they wait in the world until
- * this node owns it, or are refused. */
-static int join_for(struct wfs_local *local, enum wfs_order_kind order, struct wfs_error *error)
+/* Becomes a node of a replicated world, for requests that change it: another node that owns the
+ * world does them, or this one. */
+static int join_for(struct wfs_local *local, const struct local_call *call, const char *verb,
+	struct wfs_error *error)
 {
-	return local->join && order != WFS_ORDER_READ
-		? wfs_node_start(wfs_join_node(local->join), error)
+	return local->relay && (call->order != WFS_ORDER_READ || wfs_verb_drives(verb))
+		? wfs_node_start(wfs_relay_node(local->relay), error)
 		: 0;
 }
 
-/* Agents are driven by the owner of a replicated world only. */
+/* Of a replicated world only the node that owns it drives agents. */
 static int start_driver(struct wfs_local *local, bool paused, struct wfs_error *error)
 {
 	if (local->driver || !local->drive)
 		return 0;
-	if (local->join &&
-		!wfs_node_wait(wfs_join_node(local->join), WFS_NODE_OWNER, OWNER_WAIT_MS))
-		return wfs_error_set(error, WFS_E_UNAVAILABLE,
-			"another node owns this replicated world: agents, plans and outside tools "
-			"run there");
+	if (local->relay && !wfs_relay_settle(local->relay, SETTLE_MS))
+		return 0;
 	return local->drive(local->authority, &wfs_tool_helpers, paused, &local->driver, error);
 }
 
@@ -169,7 +181,7 @@ static void begin(struct local_call *call)
 {
 	struct wfs_local *const local = call->local;
 	WFS_AUTO_FREE char *verb = WFS_STEAL(call->verb);
-	int r = join_for(local, call->order, &call->call.error);
+	int r = join_for(local, call, verb, &call->call.error);
 
 	if (!r)
 		r = drive_for(local, verb, &call->call.error);
@@ -178,6 +190,7 @@ static void begin(struct local_call *call)
 	call->counted = true;
 	wfs_order_begin(&local->order, call->order);
 	pthread_mutex_unlock(&local->lock);
+	call->call.host = local->host;
 	call->call.driver = local->driver;
 	if (r)
 		wfs_verb_finish(&call->call, r);
@@ -357,6 +370,8 @@ void wfs_local_free(struct wfs_local *local)
 		return;
 	for (struct local_call *call = local->first; call; call = call->next)
 		abandon(local, call);
+	if (local->relay)
+		wfs_relay_cease(local->relay);
 	drain(local);
 	while (local->idle) {
 		struct local_call *const call = local->idle;
@@ -367,9 +382,9 @@ void wfs_local_free(struct wfs_local *local)
 		free(call);
 	}
 	if (!local->beside) {
+		wfs_relay_free(local->relay);
 		if (local->driver)
 			local->driver->free(local->driver);
-		wfs_join_free(local->join);
 		wfs_session_free(local->session);
 		wfs_authority_free(local->authority);
 	}

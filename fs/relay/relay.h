@@ -3,13 +3,16 @@
  * The relay of a replicated world: requests that change it go from a follower to the owner, and
  * their answers come back.
  *
- * A follower neither judges nor does such a request: it goes to the port of the owner
- * (fs/replica/port.h), with the principal that asks. The caller gets the owner's answer when the
- * follower's own world has reached the height of the answer, and its mounts were told; so a change
- * that was answered is seen in every mount of this machine. Requests go in the order in which they
- * were begun, many at a time; those that take turns of agents go on threads of their own.
- * Each request has an id. If an answer is lost, the request is sent again with its id, perhaps to
- * another owner, and each owner knows the ids that have records (fs/replica/ids.h).
+ * A follower neither judges nor does such a request: it sends it to the port of the owner
+ * (fs/replica/port.h), with the id of the principal that asks. The caller gets the owner's answer
+ * when the follower's own world has reached the height of that answer, and the follower's mounts
+ * were told of it; so a change that was answered is seen in every mount of this machine. Requests
+ * go in the order in which they were begun, many at a time; those that take turns of agents go on
+ * threads of their own.
+ *
+ * Each request has an id, also one that the owner's own callers make. If an answer is lost, or the
+ * owner stops owning before it has done the request, the request is sent again with its id, perhaps
+ * to another owner; each owner knows the ids that have records (fs/replica/ids.h).
  * Source: docs/decisions/0038-followers.md.
  */
 #pragma once
@@ -19,24 +22,31 @@
 
 struct wfs_relay;
 
-/** wfs_relay_new() - join the other nodes, if the world is replicated, and relay requests
- *  @authority: as for wfs_join_new(). @host: of calls that come from other nodes; must outlive the
- *  relay. @options: as for wfs_join_new()
+/** wfs_relay_new() - prepare to join the other nodes, if the world is replicated
+ *  @authority: as for wfs_join_new()
+ *  @host: of calls; gets its functions for replicated worlds. It must outlive the relay, and its
+ *  driver must be set before wfs_node_start(), and outlive the relay, too.
+ *  @options: without handlers of requests, which are the relay's
  *  @ret_relay: caller frees it with wfs_relay_free(); NULL if the world is not replicated
- *  Return: 0, -EAGAIN (overloaded: no thread), -ENOMEM. */
+ *  Return: 0, -ENOENT, -EIO (the world cannot be read), -EAGAIN (overloaded: no thread), -ENOMEM. */
 int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	const struct wfs_join_options *options, struct wfs_relay **ret_relay,
 	struct wfs_error *error);
 
-/** wfs_relay_free() - answer requests that are under way (unavailable, or unknown if they were
- *  sent), and leave the other nodes; accepts NULL. */
+/** wfs_relay_cease() - have the calls that are on their way to another node answered (unavailable,
+ *  or unknown if they were sent), and refuse later ones (unavailable); returns at once. Thread: any.
+ */
+void wfs_relay_cease(struct wfs_relay *relay);
+
+/** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. Nothing uses
+ *  the host any more. */
 void wfs_relay_free(struct wfs_relay *relay);
 WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 #define WFS_AUTO_RELAY WFS_CLEANUP(wfs_auto_relay)
 
+/** wfs_relay_node() - get the node, which the caller starts; borrowed. */
 struct wfs_node *wfs_relay_node(const struct wfs_relay *relay);
 
-/** wfs_relay_forward() - send a call to the owner, unless this node owns the world
- *  @call: its payload was checked. @verb: its name
- *  Return: 0: do it here; 1: the relay finishes the call; -ENOMEM. */
-int wfs_relay_forward(struct wfs_relay *relay, struct wfs_call *call, const char *verb);
+/** wfs_relay_settle() - wait until this node owns the world, or another living one does
+ *  Return: true: this node owns it; false: another does, or @wait_ms have passed. */
+bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms);

@@ -21,6 +21,8 @@ enum {
 };
 
 struct wfs_join {
+	struct wfs_join_options options;
+	int64_t wait_ms;
 	struct wfs_identity *identity; /* NULL, like those below: it does not listen */
 	struct wfs_serve *serve;
 	struct wfs_port *port;
@@ -77,16 +79,41 @@ int wfs_join_etcd(const struct wfs_host_replication *replication, struct wfs_etc
 
 /* --- joining --- */
 
-/* This version asks no node to do something for it. */
-static void refuse_request(void *context, struct wfs_port_call *call, struct wfs_bytes body)
+/* Handlers of the port, which has one context for all. */
+
+static void on_request(void *context, struct wfs_port_call *call, struct wfs_bytes body)
 {
-	(void)context, (void)body;
-	wfs_port_answer(call, 422, wfs_bytes_text("{}"));
+	const struct wfs_join_options *const options = &((struct wfs_join *)context)->options;
+
+	options->request(options->request_context, call, body);
 }
 
-static void forget_request(void *context, struct wfs_port_call *call)
+static void on_gone(void *context, struct wfs_port_call *call)
 {
-	(void)context, (void)call; /* it was answered at once */
+	const struct wfs_join_options *const options = &((struct wfs_join *)context)->options;
+
+	options->gone(options->request_context, call);
+}
+
+static int on_blob(
+	void *context, const struct wfs_hash *hash, int *ret_fd, uint64_t *ret_size_bytes)
+{
+	return wfs_serve_blob(((struct wfs_join *)context)->serve, hash, ret_fd, ret_size_bytes);
+}
+
+static int on_backup(void *context, struct wfs_port_backup *ret_backup)
+{
+	return wfs_serve_backup(((struct wfs_join *)context)->serve, ret_backup);
+}
+
+static bool is_whole(void *context, void *backup)
+{
+	return wfs_serve_backup_is_whole(((struct wfs_join *)context)->serve, backup);
+}
+
+static void on_backup_done(void *context, void *backup)
+{
+	wfs_serve_backup_done(((struct wfs_join *)context)->serve, backup);
 }
 
 static int open_port(struct wfs_join *join, struct wfs_authority *authority, const char *listen,
@@ -101,9 +128,8 @@ static int open_port(struct wfs_join *join, struct wfs_authority *authority, con
 	const struct wfs_port_options options = {
 		.listen = listen,
 		.identity = join->identity,
-		.handlers = {refuse_request, forget_request, wfs_serve_blob, wfs_serve_backup,
-			wfs_serve_backup_is_whole, wfs_serve_backup_done},
-		.context = join->serve,
+		.handlers = {on_request, on_gone, on_blob, on_backup, is_whole, on_backup_done},
+		.context = join,
 	};
 	return wfs_trace(wfs_port_new(&options, &join->port, error));
 }
@@ -132,7 +158,7 @@ static int make_node(struct wfs_join *join, struct wfs_authority *authority, con
 	node.name = replication.node;
 	node.no_owner = replication.no_owner;
 	node.lease_ms = replication.lease_ms;
-	node.wait_ms = replication.wait_ms;
+	node.wait_ms = join->wait_ms = replication.wait_ms;
 	node.became = options->became;
 	node.lost = options->lost;
 	node.context = options->context;
@@ -167,6 +193,7 @@ int wfs_join_new(struct wfs_authority *authority, const struct wfs_join_options 
 	join = calloc(1, sizeof(*join));
 	if (!join)
 		return wfs_error_from_errno(error, -ENOMEM, "join other nodes");
+	join->options = *options;
 	if (!r)
 		r = make_node(join, authority, host, options, &reason);
 	if (r)
@@ -190,6 +217,11 @@ void wfs_join_free(struct wfs_join *join)
 struct wfs_node *wfs_join_node(const struct wfs_join *join)
 {
 	return join->node;
+}
+
+int64_t wfs_join_wait_ms(const struct wfs_join *join)
+{
+	return join->wait_ms;
 }
 
 /* --- fetching --- */

@@ -10,16 +10,22 @@
 
 #include "caps/upkeep.h"
 #include "fs/replica/node.h"
+#include "fs/replica/port.h"
 #include "kernel/base/host-form.h"
 
 struct wfs_join;
 
-/* Option struct: plain value. The functions are called on the node's thread; each may be NULL. */
+/* Option struct: plain value. */
 struct wfs_join_options {
 	bool listens; /* other nodes can reach this one: not for a command that ends soon */
+	/* Called on the node's thread, with `context`; each may be NULL. */
 	void (*became)(void *context, enum wfs_node_role role);
 	void (*lost)(void *context, const struct wfs_error *error);
 	void *context;
+	/* Requests of other nodes, as in struct wfs_port_handlers, with `request_context`. */
+	void (*request)(void *context, struct wfs_port_call *call, struct wfs_bytes body);
+	void (*gone)(void *context, struct wfs_port_call *call);
+	void *request_context;
 };
 
 /** wfs_join_etcd() - set the options of a client of etcd from host.json; the password comes from
@@ -45,6 +51,9 @@ WFS_DEFINE_AUTO(join, struct wfs_join, wfs_join_free)
 
 /** wfs_join_node() - get the node; borrowed. */
 struct wfs_node *wfs_join_node(const struct wfs_join *join);
+
+/** wfs_join_wait_ms() - get how long a change may wait for the owner: wait_ms of host.json. */
+int64_t wfs_join_wait_ms(const struct wfs_join *join);
 
 /** wfs_join_fetch() - fill @directory with the world that a living node has, and with @host as its
  *  host.json, so that nothing changes this copy alone

@@ -78,7 +78,7 @@ struct wfs_node {
 	struct node_handover *handover; /* NULL: none is asked for */
 	struct node_problem problem;
 	json_t *nodes; /* of wfs_node_status() */
-	char owner[WFS_LOG_NODE_MAX + 1];
+	struct wfs_node_owner owner;
 	int64_t epoch;
 };
 

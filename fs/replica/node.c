@@ -66,6 +66,23 @@ static json_t *node_document(const struct wfs_node *node, const struct wfs_roste
 		"role", entry->role);
 }
 
+/* @owner: in the roster; NULL: it is not there. Lock: node->lock */
+static void note_owner(struct wfs_node *node, const struct wfs_roster_node *owner)
+{
+	struct wfs_node_owner *const noted = &node->owner;
+
+	*noted = (struct wfs_node_owner){
+		.lives = owner && owner->lives &&
+			strcmp(owner->entry.process, node->looked.epoch.process) == 0,
+	};
+	snprintf(noted->name, sizeof(noted->name), "%s", node->looked.epoch.owner);
+	if (!noted->lives)
+		return;
+	snprintf(noted->address, sizeof(noted->address), "%s", owner->entry.address);
+	snprintf(noted->pin, sizeof(noted->pin), "%s", owner->entry.pin);
+	snprintf(noted->token, sizeof(noted->token), "%s", owner->entry.token);
+}
+
 /* Takes over what a look at the roster has found. */
 static int note_roster(struct wfs_node *node, struct wfs_error *error)
 {
@@ -89,7 +106,7 @@ static int note_roster(struct wfs_node *node, struct wfs_error *error)
 	json_decref(node->nodes);
 	node->nodes = WFS_STEAL(list);
 	node->epoch = node->looked.epoch.epoch;
-	snprintf(node->owner, sizeof(node->owner), "%s", node->looked.epoch.owner);
+	note_owner(node, owner);
 	return 0;
 }
 
@@ -138,6 +155,18 @@ struct wfs_ids *wfs_node_ids(struct wfs_node *node)
 	return node->ids;
 }
 
+const char *wfs_node_process(const struct wfs_node *node)
+{
+	return node->process;
+}
+
+void wfs_node_owner(struct wfs_node *node, struct wfs_node_owner *ret_owner)
+{
+	WFS_GUARD(&node->lock);
+
+	*ret_owner = node->owner;
+}
+
 enum wfs_node_role wfs_node_role(struct wfs_node *node)
 {
 	WFS_GUARD(&node->lock);
@@ -170,7 +199,7 @@ json_t *wfs_node_status(struct wfs_node *node)
 	/* A copy, because the node's thread replaces the list. */
 	return json_pack("{s:I, s:s, s:o, s:s, s:o?, s:s}", "epoch", (json_int_t)node->epoch,
 		"node", node->options.name, "nodes", json_deep_copy(node->nodes), "owner",
-		node->owner, "problem", problem_document(&node->problem), "role",
+		node->owner.name, "problem", problem_document(&node->problem), "role",
 		role_names[node->role]);
 }
 
@@ -247,7 +276,8 @@ static int look_at_nodes(struct wfs_node *node, struct wfs_error *error)
 {
 	const int64_t now_ns = wfs_clock_boottime_ns();
 
-	if (now_ns < node->roster_ns)
+	/* Only this thread writes the epoch. */
+	if (now_ns < node->roster_ns && node->epoch == node->looked.epoch.epoch)
 		return 0;
 	const int r = wfs_roster_look(node->roster, node->etcd, error);
 	if (r)

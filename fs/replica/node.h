@@ -16,6 +16,8 @@
 #include <jansson.h>
 
 #include "fs/replica/etcd.h"
+#include "fs/replica/identity.h"
+#include "fs/replica/roster.h"
 
 struct wfs_authority;
 struct wfs_ids;
@@ -82,6 +84,22 @@ struct wfs_ids *wfs_node_ids(struct wfs_node *node);
 
 /** wfs_node_role() - get the role. Thread: any. */
 enum wfs_node_role wfs_node_role(struct wfs_node *node);
+
+/* The node that owns the world, or owned it last, as this one saw it last. Plain value. */
+struct wfs_node_owner {
+	char name[WFS_LOG_NODE_MAX + 1];
+	bool lives;                               /* its lease has not ended */
+	char address[WFS_ROSTER_ADDRESS_MAX + 1]; /* of its port; "": it has none */
+	char pin[WFS_IDENTITY_PIN_SIZE];
+	char token[WFS_IDENTITY_TOKEN_SIZE];
+};
+
+/** wfs_node_owner() - find the owner. Thread: any. */
+void wfs_node_owner(struct wfs_node *node, struct wfs_node_owner *ret_owner);
+
+/** wfs_node_process() - get the random name of this process among all processes of nodes; borrowed
+ *  until wfs_node_free(). */
+const char *wfs_node_process(const struct wfs_node *node);
 
 /** wfs_node_wait() - wait until the node has @role, at most @wait_ms. Return: false: it has not.
  *  Thread: any but the node's. */

@@ -308,8 +308,7 @@ struct receiving {
 	int fd;
 	struct wfs_hasher *hasher; /* NULL: no hash is asked for */
 	uint64_t left_bytes;       /* that it may still have */
-	uint64_t done_bytes;
-	int failure; /* a negative errno */
+	int failure;               /* a negative errno */
 };
 
 static int write_all(int fd, const char *bytes, size_t size)
@@ -341,32 +340,8 @@ static size_t keep(char *bytes, size_t size, size_t count, void *context)
 	receiving->left_bytes -= size;
 	if (receiving->hasher)
 		wfs_hasher_add(receiving->hasher, bytes, size);
-	receiving->done_bytes += size;
 	receiving->failure = write_all(receiving->fd, bytes, size);
 	return receiving->failure ? 0 : size;
-}
-
-/* curl calls this about once a second, and when bytes come. Return: 0 to go on. */
-static int look(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
-{
-	struct receiving *const receiving = context;
-	const struct wfs_peer *const peer = receiving->peer;
-
-	(void)total;
-	(void)now;
-	(void)up_total;
-	(void)up;
-	return peer->watch && !peer->watch(peer->watch_context, receiving->done_bytes);
-}
-
-/* Has @receiving, or nobody if it is NULL, be called while a transfer is under way. */
-static int set_look(struct wfs_peer *peer, struct receiving *receiving)
-{
-	return curl_easy_setopt(peer->easy, CURLOPT_XFERINFOFUNCTION, look) ||
-			curl_easy_setopt(peer->easy, CURLOPT_XFERINFODATA, receiving) ||
-			curl_easy_setopt(peer->easy, CURLOPT_NOPROGRESS, receiving ? 0L : 1L)
-		? -ENOMEM
-		: 0;
 }
 
 static int set_get(struct wfs_peer *peer, const char *path, struct receiving *receiving)
@@ -374,7 +349,7 @@ static int set_get(struct wfs_peer *peer, const char *path, struct receiving *re
 	CURL *const easy = peer->easy;
 
 	return set_url(peer, path) || set_times(peer, peer->transfer_ms, peer->progress_ms) ||
-			set_look(peer, receiving) || curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) ||
+			curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) ||
 			curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep) ||
 			curl_easy_setopt(easy, CURLOPT_WRITEDATA, receiving)
 		? -ENOMEM
@@ -390,7 +365,6 @@ static int get(const char *path, struct receiving *receiving, struct wfs_error *
 	if (set_get(peer, path, receiving))
 		return NO_MEMORY(error);
 	const CURLcode result = curl_easy_perform(peer->easy);
-	(void)set_look(peer, NULL);
 	if (result == CURLE_ABORTED_BY_CALLBACK)
 		return wfs_error_set(error, WFS_E_CANCELLED,
 			"interrupted: '%s' of the node at %s was not received", path,
@@ -442,8 +416,25 @@ int wfs_peer_backup(struct wfs_peer *peer, uint64_t size_max, int fd, struct wfs
 	return get("backup", &receiving, error);
 }
 
+/* --- watching --- */
+
+/* curl calls this about once a second, and when bytes come. Return: 0 to go on. */
+static int look(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+	const struct wfs_peer *const peer = context;
+
+	(void)total;
+	(void)up_total;
+	(void)up;
+	return !peer->watch(peer->watch_context, (uint64_t)now);
+}
+
 void wfs_peer_watch(struct wfs_peer *peer, wfs_peer_watch_fn *each, void *context)
 {
 	peer->watch = each;
 	peer->watch_context = context;
+	/* None of these three can fail. */
+	(void)curl_easy_setopt(peer->easy, CURLOPT_XFERINFOFUNCTION, look);
+	(void)curl_easy_setopt(peer->easy, CURLOPT_XFERINFODATA, peer);
+	(void)curl_easy_setopt(peer->easy, CURLOPT_NOPROGRESS, each ? 0L : 1L);
 }

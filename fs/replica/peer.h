@@ -82,11 +82,13 @@ int wfs_peer_blob(struct wfs_peer *peer, const struct wfs_hash *hash, uint64_t s
  *  now), or what write(2) has given. */
 int wfs_peer_backup(struct wfs_peer *peer, uint64_t size_max, int fd, struct wfs_error *error);
 
-/* A caller's function. @done_bytes: of the blob or backup, so far. Return: false to stop. */
+/* A caller's function. @done_bytes: of the answer, the blob or the backup, so far. Return: false to
+ * stop. */
 typedef bool wfs_peer_watch_fn(void *context, uint64_t done_bytes);
 
-/** wfs_peer_watch() - have a function called while a blob or a backup comes: at least once a
- *  second, also while the peer connects, or no byte comes
- *  If it stops the transfer, that fails with -EINTR (cancelled).
+/** wfs_peer_watch() - have a function called during all later functions: at least once a second,
+ *  also while the peer connects, or no byte comes
+ *  If it stops a blob or a backup, that fails with -EINTR (cancelled); a request that it stops has
+ *  no answer.
  *  @each: called with @context; NULL: nothing is called, as at first */
 void wfs_peer_watch(struct wfs_peer *peer, wfs_peer_watch_fn *each, void *context);

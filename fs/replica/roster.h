@@ -20,6 +20,7 @@
 
 enum {
 	WFS_ROSTER_NODES_MAX = 256,    /* of a world */
+	WFS_ROSTER_ADDRESS_MAX = 263,  /* bytes of an address: a name, or [ADDRESS], and :PORT */
 	WFS_ROSTER_LEASE_MIN_MS = 2000 /* etcd rounds shorter ones up */
 };
 

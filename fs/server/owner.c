@@ -8,7 +8,7 @@
 
 #include "caps/authority.h"
 #include "caps/session.h"
-#include "fs/replica/join.h"
+#include "fs/relay/relay.h"
 #include "fs/server/gate.h"
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
@@ -28,8 +28,8 @@ struct owner {
 	struct wfs_session *session;
 	struct wfs_server *server;
 	struct wfs_mounts *mounts;
-	struct wfs_join *join; /* NULL: the world is not replicated */
-	struct wfs_gate *gate; /* then: of the driver; host.driver owns it */
+	struct wfs_relay *relay; /* NULL: the world is not replicated */
+	struct wfs_gate *gate;   /* then: of the driver; host.driver owns it */
 };
 
 static struct owner *owner_of(struct wfs_host *host)
@@ -89,16 +89,6 @@ static void host_status(struct wfs_host *host, json_t *status)
 	json_object_set_new(status, "uptime_s", json_integer(uptime_ns / SECOND_NS));
 }
 
-static json_t *host_replicas(struct wfs_host *host)
-{
-	return wfs_node_status(wfs_join_node(owner_of(host)->join));
-}
-
-static int host_handover(struct wfs_host *host, const char *to, struct wfs_error *error)
-{
-	return wfs_node_handover(wfs_join_node(owner_of(host)->join), to, error);
-}
-
 /* --- a replicated world --- */
 
 static void on_became(void *context, enum wfs_node_role role)
@@ -128,7 +118,7 @@ static void on_reaped(void *context)
 static void owner_done(struct owner *owner)
 {
 	wfs_mounts_free(owner->mounts);
-	wfs_join_free(owner->join);
+	wfs_relay_free(owner->relay);
 	wfs_server_free(owner->server);
 	if (owner->host.driver)
 		owner->host.driver->free(owner->host.driver);
@@ -202,7 +192,7 @@ static int start_driver(
 {
 	if (!options->drive || wfs_authority_read_only(owner->authority))
 		return 0;
-	if (!owner->join)
+	if (!owner->relay)
 		return options->drive(owner->authority, &wfs_tool_helpers, options->paused,
 			&owner->host.driver, error);
 	const int r = wfs_gate_new(options->drive, owner->authority, &wfs_tool_helpers,
@@ -216,15 +206,10 @@ static int join(struct owner *owner, struct wfs_error *error)
 {
 	const struct wfs_join_options options = {
 		.listens = true, .became = on_became, .lost = on_lost, .context = owner};
-	const int r = wfs_authority_read_only(owner->authority)
-		? 0
-		: wfs_join_new(owner->authority, &options, &owner->join, error);
 
-	if (r || !owner->join)
-		return r;
-	owner->host.replicas = host_replicas;
-	owner->host.handover = host_handover;
-	return 0;
+	return wfs_authority_read_only(owner->authority)
+		? 0
+		: wfs_relay_new(owner->authority, &owner->host, &options, &owner->relay, error);
 }
 
 static int come_up(
@@ -246,7 +231,7 @@ static int come_up(
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
 		r = make_mounts(owner, options, error);
-	if (!r && owner->join && wfs_node_start(wfs_join_node(owner->join), &reason))
+	if (!r && owner->relay && wfs_node_start(wfs_relay_node(owner->relay), &reason))
 		wfs_log(WFS_LOG_REPLICA, WFS_LOG_WARNING, "changes are refused: %s",
 			reason.message);
 	return r;

@@ -83,6 +83,8 @@ static void begin_stop(struct wfs_server *server)
 	close_handle(&server->signals);           /* further signals change nothing */
 	if (server->host && server->host->driver) /* no client waits for turns any more */
 		server->host->driver->stop(server->host->driver);
+	if (server->host && server->host->cease)
+		server->host->cease(server->host);
 	wfs_authority_end_code(wfs_session_authority(server->session), WFS_SERVER_STOP_CODE_MS);
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
 	wfs_server_end_connections(server, false);

@@ -40,8 +40,7 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_cancel, wfs_verb_wake, wfs_verb_approve, wfs_verb_grant, wfs_verb_revoke,
 	wfs_verb_principal, wfs_verb_apply, wfs_verb_snapshot, wfs_verb_gc, wfs_verb_code,
 	wfs_verb_mount, wfs_verb_umount, wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown,
-	wfs_verb_replicas, wfs_verb_handover,
-	wfs_verb_fs_list, wfs_verb_fs_stat, wfs_verb_fs_read;
+	wfs_verb_replicas, wfs_verb_handover, wfs_verb_fs_list, wfs_verb_fs_stat, wfs_verb_fs_read;
 
 /* In the effect column: the session judges each part of the tree as it is read, or the action. */
 enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
@@ -53,6 +52,7 @@ struct verb {
 	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
 	bool slow;
 	enum wfs_order_kind order;
+	bool here;        /* it is about this process, also if another node owns the world */
 	const char *help; /* what it does; NULL, here and below: as the effect has it */
 	const struct wfs_form *params;
 	const struct wfs_form *answer;

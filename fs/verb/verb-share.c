@@ -135,8 +135,7 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 		wfs_read_describe(&call->error, r);
 		default_meta(call);
 	}
-	/* Without a host, this is a command, which shows the error to its user. */
-	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
+	if (r && host && !host->quiet && call->error.code == WFS_E_HASH_MISMATCH)
 		wfs_log_for(wfs_session_principal(call->session), WFS_LOG_SOCKET, WFS_LOG_ERR,
 			"refused to serve damaged content: %s", call->error.message);
 	/* The damage may be in a cell that the principal may not see, and the message would name
@@ -144,14 +143,14 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
 		(void)wfs_error_set(
 			&call->error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
-	if (r == -EACCES && host)
+	if (r == -EACCES && host && !host->quiet)
 		wfs_log_for(wfs_session_principal(call->session), WFS_LOG_SOCKET, WFS_LOG_INFO,
 			"refused: %s", call->error.message);
 	call->status = r;
 	call->done(call);
 	/* The owner ends, because it cannot read or store any more; a new one begins from the
 	 * disk. */
-	if (r == -ENOTRECOVERABLE && host) {
+	if (r == -ENOTRECOVERABLE && host && host->shutdown) {
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
 			"the store must be opened again after a failed write: ending");
 		host->shutdown(host);

@@ -302,13 +302,18 @@ static const struct wfs_field metrics_answer[] = {
 
 /*
  * Slow: takes long enough to hold up other verbs, wants a thread that may wait. Order:
- * WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a query is a read.
+ * WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a query is a read. HERE_VERB: about this
+ * process, also if another node owns the world.
  */
-#define VERB(handler_, name_, effect_, slow_, order_, ...)                                 \
+#define ROW(handler_, name_, effect_, slow_, order_, here_, ...)                           \
 	{                                                                                  \
 		(name_), wfs_verb_##handler_, (int)(effect_), (slow_), WFS_ORDER_##order_, \
-			__VA_ARGS__                                                        \
+			(here_), __VA_ARGS__                                               \
 	}
+#define VERB(handler_, name_, effect_, slow_, order_, ...) \
+	ROW(handler_, name_, effect_, slow_, order_, false, __VA_ARGS__)
+#define HERE_VERB(handler_, name_, effect_, slow_, order_, ...) \
+	ROW(handler_, name_, effect_, slow_, order_, true, __VA_ARGS__)
 
 const struct verb verb_table[] = {
 	VERB(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, READ,
@@ -367,11 +372,11 @@ const struct verb verb_table[] = {
 	VERB(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, RIGHTS, AS_EFFECT),
 	VERB(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WORLD, AS_EFFECT),
 	VERB(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WORLD, AS_EFFECT),
-	VERB(gc, "gc", WFS_EFFECT_WORLD_GC, true, WORLD, AS_EFFECT),
-	VERB(code, "code", WFS_EFFECT_WORLD_CODE, true, WORLD, AS_EFFECT),
-	VERB(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WORLD,
+	HERE_VERB(gc, "gc", WFS_EFFECT_WORLD_GC, true, WORLD, AS_EFFECT),
+	HERE_VERB(code, "code", WFS_EFFECT_WORLD_CODE, true, WORLD, AS_EFFECT),
+	HERE_VERB(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WORLD,
 		"serve a mount that the client has made"),
-	VERB(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, "end a mount",
+	HERE_VERB(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, "end a mount",
 		TAKES(umount_params)),
 	VERB(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, AS_EFFECT),
 	VERB(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
@@ -380,7 +385,7 @@ const struct verb verb_table[] = {
 		"tell the nodes of a replicated world", TAKES(no_params), GIVES(replicas_answer)),
 	VERB(handover, "handover", WFS_EFFECT_WORLD_SHUTDOWN, true, AT_ONCE,
 		"make another node the owner of a replicated world", TAKES(handover_params)),
-	VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),
+	HERE_VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),
 	VERB(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, READ, "list a directory of the tree",
 		TAKES(fs_list_params), GIVES(fs_list_answer)),
 	VERB(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, READ,

@@ -129,13 +129,22 @@ static int judge(struct wfs_call *call, enum wfs_effect effect)
 	if (r == WFS_SESSION_REFUSED)
 		return WFS_VERB_PENDING;
 	call->error = request->error;
-	*request = (struct wfs_request){.seq = 0};
+	*request = (struct wfs_request){.id = call->id};
 	return r;
+}
+
+/* Is the call the owner's to do, if the world is replicated? */
+static bool is_owners(const struct wfs_call *call, const struct verb *verb)
+{
+	return !verb->here && !call->id &&
+		(wfs_order_kind(verb->name, call->payload) != WFS_ORDER_READ ||
+			wfs_verb_drives(verb->name));
 }
 
 static int run(struct wfs_call *call, const char *name)
 {
 	const struct verb *const verb = verb_find(name);
+	struct wfs_host *const host = call->host;
 	int r;
 
 	if (!verb)
@@ -147,6 +156,9 @@ static int run(struct wfs_call *call, const char *name)
 	call->effect = (enum wfs_effect)verb->effect;
 	call->answer = verb_answer(verb);
 	r = check_payload(verb, call);
+	if (!r && host && host->relay && is_owners(call, verb) && host->relay(host, call, name))
+		return WFS_VERB_PENDING;
+	call->request.id = call->id;
 	/* A tool call that has begun something was judged before. */
 	if (!r && verb->effect < WFS_EFFECT_COUNT && !call->called_by.began)
 		r = judge(call, (enum wfs_effect)verb->effect);

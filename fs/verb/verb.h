@@ -53,7 +53,15 @@ struct wfs_host {
 	 * NULL without memory; and wfs_node_handover() (fs/replica/node.h). */
 	json_t *(*replicas)(struct wfs_host *host);
 	int (*handover)(struct wfs_host *host, const char *to, struct wfs_error *error);
+	/* Of a replicated world, otherwise NULL: have the node that owns the world do a call that
+	 * changes something. @verb: its name; the payload was checked. Return: true: the call is
+	 * taken, and will be finished; false: it is to be done here. */
+	bool (*relay)(struct wfs_host *host, struct wfs_call *call, const char *verb);
+	/* Likewise: have all calls that the function above has taken finished soon. */
+	void (*cease)(struct wfs_host *host);
+	struct wfs_relay *relayer; /* private to fs/relay */
 	struct wfs_driver *driver; /* of turns and plans; NULL: none */
+	bool quiet; /* nothing is logged of refusals, because users see the answers */
 };
 
 /* The process that asks. Plain value. */
@@ -80,6 +88,9 @@ struct wfs_call {
 	void (*done)(struct wfs_call
 			*call); /* exactly once; on the starting, publisher or driver's thread */
 	void *context;
+	/* Of a replicated world: what the record of the request has as its id; such a call is done
+	 * here. Borrowed; NULL: none */
+	const char *id;
 
 	int status;     /* 0 or -errno */
 	json_t *result; /* owned; when status is 0 */

@@ -166,6 +166,9 @@ struct wfs_request {
 
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
+	/* It has failed because its world stands aside, or because the committer has not accepted
+	 * the transaction (kernel/world/aside.h). */
+	bool undecided;
 	struct wfs_error error;
 	json_t *answer;  /* NULL: the request was not done, or has none; the submitter owns it */
 	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */

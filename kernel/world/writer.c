@@ -36,6 +36,7 @@ static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
 
 static int refuse(struct wfs_request *request)
 {
+	request->undecided = true;
 	return wfs_error_set(&request->error, WFS_E_UNAVAILABLE,
 		"another node decides about changes of this world, and cannot be asked now: "
 		"nothing was changed, try again");
@@ -478,8 +479,10 @@ static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, in
 			continue; /* it has failed for a reason of its own */
 		request->result =
 			wfs_error_from_errno(&request->error, failure, "store the change");
-		if (writer->dropped.code != WFS_OK)
+		if (writer->dropped.code != WFS_OK) {
 			request->error = writer->dropped;
+			request->undecided = true;
+		}
 	}
 	batch->gather.commit = (struct wfs_commit){
 		.from_height = writer->head.height, .to_height = writer->head.height};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/relay/relay.h"
+
+#include "caps/session-read.h"
+#include "caps/session.h"
+#include "fs/relay/relay-impl.h"
+#include "kernel/base/clock.h"
+
+enum { MS_NS = 1000000, SETTLE_MS = 20 };
+
+void relay_list_add(struct relay_list *list, struct relay_out *out)
+{
+	out->next = NULL;
+	if (list->last)
+		list->last->next = out;
+	else
+		list->first = out;
+	list->last = out;
+	list->count++;
+}
+
+struct relay_out *relay_list_take(struct relay_list *list)
+{
+	struct relay_out *const out = list->first;
+
+	if (!out)
+		return NULL;
+	list->first = out->next;
+	if (!list->first)
+		list->last = NULL;
+	list->count--;
+	out->next = NULL;
+	return out;
+}
+
+/* --- functions of the host --- */
+
+static json_t *replicas(struct wfs_host *host)
+{
+	return wfs_node_status(wfs_relay_node(host->relayer));
+}
+
+static int handover(struct wfs_host *host, const char *to, struct wfs_error *error)
+{
+	return wfs_node_handover(wfs_relay_node(host->relayer), to, error);
+}
+
+static void cease(struct wfs_host *host)
+{
+	wfs_relay_cease(host->relayer);
+}
+
+static void told(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	relay_reach((void *)((char *)observer - offsetof(struct wfs_relay, observer)),
+		commit->to_height);
+}
+
+/* --- life --- */
+
+static void init_locks(struct wfs_relay *relay)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&relay->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&relay->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+/* Has the height followed from now on. */
+static int watch_height(struct wfs_relay *relay, struct wfs_error *error)
+{
+	WFS_AUTO_SESSION struct wfs_session *session = NULL;
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
+	int r = wfs_session_new(relay->authority, WFS_PRINCIPAL_OPERATOR, &session, error);
+
+	if (r)
+		return wfs_trace(r);
+	relay->observer.told = told;
+	wfs_authority_observe(relay->authority, &relay->observer);
+	r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
+	if (!r)
+		relay_reach(relay, view.height);
+	return wfs_trace(r);
+}
+
+static int start_lane(struct wfs_relay *relay, struct wfs_error *error)
+{
+	int r = wfs_work_new(RELAY_IN_THREADS, &relay->in);
+
+	if (!r)
+		r = -pthread_create(&relay->lane, NULL, relay_lane, relay);
+	relay->lane_started = r == 0;
+	return r ? wfs_error_from_errno(error, r, "start a thread for requests of other nodes") : 0;
+}
+
+static int begin(
+	struct wfs_relay *relay, const struct wfs_join_options *options, struct wfs_error *error)
+{
+	struct wfs_join_options own = *options;
+
+	own.request = relay_in_request;
+	own.gone = relay_in_gone;
+	own.request_context = relay;
+	int r = wfs_join_new(relay->authority, &own, &relay->join, error);
+	if (r || !relay->join)
+		return wfs_trace(r);
+	relay->wait_ns = wfs_join_wait_ms(relay->join) * MS_NS;
+	r = watch_height(relay, error);
+	return wfs_trace(r ? r : start_lane(relay, error));
+}
+
+int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
+	const struct wfs_join_options *options, struct wfs_relay **ret_relay,
+	struct wfs_error *error)
+{
+	WFS_AUTO_RELAY struct wfs_relay *relay = calloc(1, sizeof(*relay));
+
+	*ret_relay = NULL;
+	if (!relay)
+		return wfs_error_from_errno(error, -ENOMEM, "join other nodes");
+	relay->authority = authority;
+	relay->host = host;
+	init_locks(relay);
+	relay->busy = json_object();
+	const int r = relay->busy ? begin(relay, options, error)
+				  : wfs_error_from_errno(error, -ENOMEM, "join other nodes");
+	if (r || !relay->join)
+		return wfs_trace(r);
+	host->relayer = relay;
+	host->relay = relay_take;
+	host->replicas = replicas;
+	host->handover = handover;
+	host->cease = cease;
+	*ret_relay = WFS_STEAL(relay);
+	return 0;
+}
+
+void wfs_relay_cease(struct wfs_relay *relay)
+{
+	WFS_GUARD(&relay->lock);
+
+	atomic_store(&relay->stopping, true);
+	pthread_cond_broadcast(&relay->changed);
+}
+
+void wfs_relay_free(struct wfs_relay *relay)
+{
+	if (!relay)
+		return;
+	wfs_relay_cease(relay);
+	pthread_mutex_lock(&relay->lock);
+	while (relay->long_count > 0)
+		pthread_cond_wait(&relay->changed, &relay->lock);
+	pthread_mutex_unlock(&relay->lock);
+	if (relay->lane_started)
+		pthread_join(relay->lane, NULL);
+	wfs_join_free(relay->join);
+	wfs_work_free(relay->in);
+	if (relay->observer.told)
+		wfs_authority_unobserve(relay->authority, &relay->observer);
+	json_decref(relay->busy);
+	pthread_mutex_destroy(&relay->lock);
+	pthread_cond_destroy(&relay->changed);
+	free(relay);
+}
+
+struct wfs_node *wfs_relay_node(const struct wfs_relay *relay)
+{
+	return wfs_join_node(relay->join);
+}
+
+bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms)
+{
+	struct wfs_node *const node = wfs_relay_node(relay);
+	const int64_t until_ns = wfs_clock_monotonic_ns() + wait_ms * MS_NS;
+	struct wfs_node_owner owner = {.lives = false};
+
+	while (!wfs_node_wait(node, WFS_NODE_OWNER, SETTLE_MS) && !owner.lives &&
+		wfs_clock_monotonic_ns() < until_ns)
+		wfs_node_owner(node, &owner);
+	return wfs_node_role(node) == WFS_NODE_OWNER;
+}
