@@ -125,7 +125,7 @@ enum wfs_option {
 struct wfs_option_row {
 	const char *name;
 	char letter;
-	const char *value; /* NULL: a flag */
+	const char *value; /* name of its value; in brackets: may be left out; NULL: a flag */
 	/* What the option becomes in the payload (wfs_run_members); `budget.calls` is a member of
 	 * the object `budget`. NULL: the command reads the option itself. */
 	const char *member;
@@ -156,16 +156,17 @@ static inline bool wfs_option_in(wfs_option_set set, size_t index)
 /** wfs_option_needs_value() - does the option take a value that cannot be left out? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - find an option by its name of @size bytes, long or (one letter) short, among
- *  those of @allowed, made of WFS_OPTION_BIT(); NULL: it is not there. Options of one name agree on
+/** wfs_option_find() - find an option of the set @allowed. @name: of @size bytes; one byte: the
+ *  letter of the option; otherwise its long name
+ *  Return: static; the first option with this name; NULL: none. Options of one name agree on
  *  whether they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size, wfs_option_set allowed);
 
 /* An option on a command line, which it borrows. */
 struct wfs_given {
 	const struct wfs_option_row *row; /* the first of this name; NULL: no option has it */
-	const char *argument;             /* with the name */
-	const char *name;                 /* the long one, or a letter */
+	const char *argument;             /* argument of the command line that has the option */
+	const char *name;                 /* the long name, or the letter; in `argument` */
 	size_t name_size;
 	const char *value; /* NULL: none was given */
 };
@@ -178,7 +179,7 @@ struct wfs_line {
 		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two, its arguments, one too many */
 	size_t word_count;
 	bool options_ended; /* by `--` */
-	bool too_many;      /* options: later ones are missing */
+	bool too_many;      /* too many options were given: the last ones are missing here */
 };
 
 /** wfs_line_read() - sort @count arguments of a command line into options and words; words that do
