@@ -42,8 +42,8 @@ struct outside_wanted {
 void outside_wanted_done(struct outside_wanted *wanted);
 
 /** outside_start() - make a client of the servers of tools that host.json names, in place of the
- *  one before; to be called again after host.json has changed. If host.json is wrong, this is
- *  logged, and the new client has no servers. */
+ *  one before; to be called again after host.json has changed. Does nothing if the servers have not
+ *  changed. If host.json is wrong, this is logged, and no outside tools can be called. */
 void outside_start(struct engine *engine);
 
 /** outside_stop() - end the servers; no call and no wait may be left. */
