@@ -176,7 +176,7 @@ int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
 /** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or, with
  *  --json, as {data, meta}. @verb: also the name of the list in its answer; @payload: without a
- *  cursor; taken; @first: true for the first item that is printed
+ *  cursor; taken; @print: gets `first` true for the first item
  *  Return: 0, or -errno with run->error. */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));

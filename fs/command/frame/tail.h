@@ -17,8 +17,7 @@
 struct wfs_tail;
 
 enum {
-	WFS_TAIL_LOOK_MS =
-		250, /* pause between two looks at the file, if poll(2) reports nothing */
+	WFS_TAIL_LOOK_MS = 250, /* pause between two looks at the file without an event */
 	WFS_TAIL_OLD_MS = 5000, /* how long a replaced file is read on after its last byte */
 };
 
