@@ -17,8 +17,8 @@ struct wfs_access_options {
 	const char *directory; /* of the world; must outlive the access */
 	const char *as; /* principal to act as, must outlive the access; NULL: the operator */
 	/* Requests may change the world. So, if the world has no owner, this process becomes its
-	 * owner until the access is freed, and waits up to WFS_OPEN_WAIT_MS for another process
-	 * that owns it in this way. */
+	 * owner until the access is freed. It waits up to WFS_OPEN_WAIT_MS while another process
+	 * has the world open for changes, but no socket. */
 	bool change;
 	wfs_driver_start
 		*drive;       /* if no owner runs: starts the driver; NULL: agents are not driven */
