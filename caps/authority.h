@@ -96,8 +96,9 @@ struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, cons
  *  If this fails, the rights stay as they are until a later call. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - call `changed` of @watcher whenever what the principal of @holder may
- *  see may have changed, and its `listed`. @watcher: kept until wfs_authority_unwatch()
+/** wfs_authority_watch() - notify @watcher from now on: call `changed` when what the principal of
+ *  @holder sees may have changed, and `listed` when the list of outside tools has changed.
+ *  @watcher: kept until wfs_authority_unwatch()
  *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started; @watcher is not
  *  kept). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,

@@ -64,8 +64,8 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 /** wfs_session_grant() - grant a capability; if the session's principal may not make grants,
  *  delegate a part of one that it holds
  *  @grant: {cap, to, params?, name?, expires_at_ns?, budget?}, as in a cell of sys.grant
- *  (kernel/domain/principal/grants.h); if it is delegated, the function adds `from` and, if it is
- *  missing, `params` */
+ *  (kernel/domain/principal/grants.h); the function adds `params` if it is missing, and `from` if
+ *  the grant is delegated */
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 

@@ -47,8 +47,7 @@ struct wfs_session_part {
 /** wfs_session_entity_read() - read a part of a file of an entity, which must be of a kind that
  *  wfs_entity_write() (kernel/read/entity.h) makes. `meta.json` lacks the hashes of content and
  *  code if the principal may not read these. @seen: from wfs_session_entity_file() or
- *  wfs_session_entity_version(), for
- *  @file. Return: as wfs_entity_write(). */
+ *  wfs_session_entity_version(), for @file. Return: as wfs_entity_write(). */
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part);
 
