@@ -194,6 +194,6 @@ int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *r
 	struct wfs_error *error);
 
 /** wfs_refold_answer() - be the function `answer` of refold->answerer: answer an effect of a
- *  reducer with the answer that the journal has; see struct wfs_answerer in kernel/fold/effects.h */
+ *  reducer with the answer that the journal has; see struct wfs_answerer (kernel/fold/effects.h) */
 int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error);
