@@ -64,7 +64,7 @@ int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
 /** wfs_box_pid() - get the pid of the process that had the last run at nesting @depth (0: the
- *  outermost); 0 if there was no run at this depth, or that process has ended since; for tests. */
+ *  outermost); 0 if no code ran at this depth, or that process has ended since; for tests. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */

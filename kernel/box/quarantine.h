@@ -57,7 +57,7 @@ uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
 /** wfs_quarantine_lift() - set the crashes of the code with this hash to 0, so that it may run
  *  again. Return: true, also if an earlier call did so, and wfs_quarantine_settle() has not dropped
- *  the row yet; false: there is no row of this code. */
+ *  the row yet; false: the code has no row. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
 /** wfs_quarantine_rows() - copy the rows of all codes that have crashes, sorted by hash

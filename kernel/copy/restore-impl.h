@@ -199,7 +199,7 @@ struct restore_lines {
  *  opened (a problem was noted); or -errno. */
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
 /** restore_lines_next() - read the next line, with its newline, into lines->line, where it stays
- *  until the next call. Return: 1; 0: there is no further line, or a problem was noted, and
+ *  until the next call. Return: 1; 0: all lines were read, or a problem was noted, and
  *  journal.broken is set; or -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
@@ -231,8 +231,8 @@ static inline bool restore_is_proven(const struct restore *restore)
 int restore_blobs(struct restore *restore);
 
 /** restore_raw() - store the files in the directories `raw` of the copy's turns as blobs, if
- *  restore->store has cells for them. A missing file is no problem: a collection may have dropped
- *  it. Return: 0 (also if problems were noted), or -errno. */
+ *  restore->store has cells for them. A file may be missing, because a collection has dropped it.
+ *  Return: 0 (also if problems were noted), or -errno. */
 int restore_raw(struct restore *restore);
 
 /* A transaction that is committed and begun again now and then. */
