@@ -27,21 +27,22 @@ struct wfs_manifest;
 struct wfs_rights;
 struct wfs_world;
 
-/* For an owner of copies of what a principal may see. Zero-initialise, set `changed`. */
+/* For a caller that keeps copies of what a principal may see. Zero-initialise, set `changed`. */
 struct wfs_rights_watcher {
 	/* Drop the copies: what the principal may see may have changed. The new rights are in
 	 * force; the request that changed them is not answered yet. Called on the publisher's
 	 * thread or the authority's, one call at a time; must not add or remove watchers. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
-	/* Drop copies of listings of outside tools (caps/session-tools.h): the list has changed.
-	 * Called as `changed`, but on the authority's thread; NULL: nothing. */
+	/* Drop copies of lists of outside tools (caps/session-tools.h): the world's list has
+	 * changed. As `changed`, but always called on the authority's thread; may be NULL. */
 	void (*listed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
 
-/** wfs_authority_new() - make the authority of @world, which must outlive it; caller owns it
+/** wfs_authority_new() - make the authority of @world
  *  Unless the world is read-only, the authority observes it, and becomes its judge (caps/judge.h).
- *  Return: 0, -EAGAIN (overloaded), -EIO, -ENOMEM. */
+ *  @world: must outlive the authority. @ret_authority: caller frees it with wfs_authority_free()
+ *  Return: 0, -EAGAIN (overloaded: too many views are open), -EIO, -ENOMEM. */
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -50,8 +51,8 @@ void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
 
-/** wfs_authority_open() - open a world, and make its authority, which closes the world when it is
- *  freed; caller owns it
+/** wfs_authority_open() - open the world in @directory, and make its authority, which closes the
+ *  world when the authority is freed. @ret_authority: caller frees it with wfs_authority_free()
  *  Return: as wfs_world_open() (kernel/world/world.h) and wfs_authority_new(); after a failure the
  *  world is closed. */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
@@ -59,7 +60,8 @@ int wfs_authority_open(const char *directory, const struct wfs_world_options *op
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 
-/* Each of these forwards to the function of kernel/world/world.h that has its name. */
+/* Each of these calls the function of kernel/world/world.h with `world` in place of `authority` in
+ * its name. */
 const char *wfs_authority_directory(const struct wfs_authority *authority); /* borrowed */
 bool wfs_authority_read_only(const struct wfs_authority *authority);
 bool wfs_authority_older(const struct wfs_authority *authority);
@@ -68,9 +70,10 @@ void wfs_authority_end_code(const struct wfs_authority *authority, unsigned int 
 void wfs_authority_observe(const struct wfs_authority *authority, struct wfs_observer *observer);
 void wfs_authority_unobserve(const struct wfs_authority *authority, struct wfs_observer *observer);
 
-/** wfs_authority_hold() - get or make the holder of a principal, for a session.
- *  @ret_holder: caller calls wfs_authority_release()
- *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded), -EIO, -ENOMEM. */
+/** wfs_authority_hold() - get or make the holder of the principal with the id @principal, for a
+ *  session. @ret_holder: caller calls wfs_authority_release()
+ *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded: too many views are
+ *  open), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error);
 void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *holder);
@@ -93,8 +96,9 @@ struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, cons
  *  If this fails, the rights stay as they are until a later call. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may
- *  have changed. @watcher: kept until wfs_authority_unwatch()
+/** wfs_authority_watch() - notify @watcher from now on: call `changed` when what the principal of
+ *  @holder sees may have changed, and `listed` when the list of outside tools has changed.
+ *  @watcher: kept until wfs_authority_unwatch()
  *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started; @watcher is not
  *  kept). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
@@ -105,10 +109,12 @@ int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *hold
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
+/** wfs_authority_passed_on() - is the grant with the name @grant one that @principal has delegated
+ *  to another principal?
  *  @ret_mark: of the grant, see wfs_grant_mark() (kernel/manifest/grant.h)
  *  @ret_height: the grant existed at this height, or at a later one
- *  Return: 1; 0 (@principal has delegated no grant with that name), or -ENOMEM: neither is set. */
+ *  Return: 1; 0 (@principal has not delegated a grant with that name) or -ENOMEM: @ret_mark and
+ *  @ret_height are not set. */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 

@@ -16,7 +16,8 @@ struct session_pins {
 	pthread_cond_t unpinned;
 	/* Lock for the following: lock. */
 	unsigned int generation;
-	size_t counts[2]; /* of this generation and the one before, indexed by their last bit */
+	/* Requests of this generation and of the one before; index: its last bit. */
+	size_t counts[2];
 };
 
 /* Private texts that were read through a session; see wfs_session_note_private()
@@ -24,9 +25,9 @@ struct session_pins {
 struct session_notes {
 	pthread_mutex_t lock;
 	/* Lock for the following: lock. */
-	json_t *of;   /* ids of artifacts; owned */
+	json_t *of;   /* ids of the artifacts to which the texts belong; owned */
 	bool any;     /* a private text was read */
-	bool nobodys; /* one of these texts is for its principal alone */
+	bool nobodys; /* one of the texts belongs to no artifact: it is for its principal alone */
 };
 
 struct wfs_session_call;
@@ -37,9 +38,9 @@ struct wfs_session {
 	struct session_pins *pins;             /* owned */
 	struct session_notes *notes;           /* owned; NULL: the session notes nothing */
 	uint64_t connection;                   /* 0: none */
-	bool approved;                         /* the call that the session is for was approved, */
-	enum wfs_effect approves;              /* which is a call of this effect */
-	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* of its requests; "": its principal's queue */
+	bool approved;                         /* the tool call for which it was made is approved */
+	enum wfs_effect approves;              /* if `approved`: the effect of this call */
+	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* name of its requests' queue; "": principal's */
 };
 
 /** session_world() - the world in which the session is; borrowed from the authority. */
@@ -58,19 +59,23 @@ int session_note(const struct wfs_session *session, const json_t *of);
 
 /** session_note_artifact() - if the session notes private texts, note that a text of the artifact
  *  @id is read, unless everybody may read it by the newest rule that the artifact has, or had when
- *  it was deleted. Return: 0, -ENOENT (it never existed), or another -errno. */
+ *  it was deleted. Return: 0, -ENOENT (the artifact never existed), or another -errno. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
-/** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
- *  unrefs them; @question: its `effect` is set; gets `height` (of the rights), `origin` (the host)
- *  and `now_ns`; `approved` becomes true if wfs_session_approve_call() (caps/session-turn.h) has
- *  approved the effect, and stays otherwise. Return: 0, or -ENOMEM. */
+/** session_rights() - get the rights in force of the session's principal, and set members of
+ *  @question. @ret_rights: caller unrefs them
+ *  @question: the caller has set `effect`; gets `height` (of the rights), `origin`
+ *             (WFS_ORIGIN_HOST) and `now_ns`; `approved` becomes true if
+ *             wfs_session_approve_call() (caps/session-turn.h) has approved this effect, and
+ *             otherwise keeps its value
+ *  Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
-/** session_refused() - if @verdict refuses a read, count it and fill @error. @rights, @question: by
- *  which it was judged; @error: may be NULL. Return: 0 (it does not), or the verdict's -errno. */
+/** session_refused() - if @verdict refuses a read, count the refusal and fill @error. @rights,
+ *  @question: from which @verdict follows; @error: may be NULL. Return: 0 (@verdict allows the
+ *  read), or the -errno of the refusal. */
 int session_refused(const struct wfs_session *session, const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
@@ -108,11 +113,12 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/* --- session-claim.c: each sets in the question whether the run or plan is the principal's own; a
- * missing one counts as another principal's. Return: 0, or -errno. --- */
+/* --- session-claim.c: each function sets question->claim, which says whether the session's
+ * principal began or made the run, plan, chat or call with this id; one that does not exist counts
+ * as another principal's. Functions that return int return 0, or -errno. --- */
 
-/** session_claim_run() - set question->claim for ending a run: WFS_CLAIM_MADE if the principal
- *  began the run, otherwise WFS_CLAIM_ADMIN. */
+/** session_claim_run() - set question->claim for ending or waking a run: WFS_CLAIM_MADE if the
+ *  principal began the run, otherwise WFS_CLAIM_ADMIN. */
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 
@@ -124,9 +130,9 @@ struct session_approval {
 
 /** session_claim_approval() - set question->claim for approving calls of a run and, if the run
  *  exists, question->artifact (its agent), question->is_barred and question->barred_context
- *  The claim is WFS_CLAIM_NEVER for the agent and its artifacts, WFS_CLAIM_ADMIN for the principal
- *  that began the run, otherwise WFS_CLAIM_OTHERS. question->is_barred leaves out grants that the
- *  agent or its artifacts have made.
+ *  The claim is WFS_CLAIM_NEVER if the session's principal is the agent or an artifact of the
+ *  agent, WFS_CLAIM_ADMIN if it began the run, otherwise WFS_CLAIM_OTHERS. question->is_barred
+ *  makes judging ignore grants that the agent or its artifacts have made.
  *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
  *                 session_approval_done(), after a failure, too */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
@@ -143,6 +149,8 @@ bool session_is_own_run(const struct wfs_session *session, const struct wfs_docu
 int session_claim_intent(const struct wfs_session *session, const char *intent_id,
 	struct wfs_question *question, struct wfs_error *error);
 
+/** session_claim_plan(), session_claim_chat() - set question->claim for a plan or chat:
+ *  WFS_CLAIM_MADE if the session's principal made it, otherwise WFS_CLAIM_OTHERS. */
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 	struct wfs_question *question, struct wfs_error *error);
 void session_claim_chat(
@@ -159,8 +167,8 @@ int session_ask(const struct wfs_session *session, struct wfs_session_call *call
  *  borrowed until the view is closed. Return: 0, -ENOENT (no such reducer), … */
 int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
-/** session_look() - make a sight (caps/sight.h) by the rights in force; caller calls
- *  wfs_sight_done(). Return: 0, or -ENOMEM. */
+/** session_look() - make a sight (caps/sight.h) from the rights in force of the session's
+ *  principal; caller calls wfs_sight_done(). Return: 0, or -ENOMEM. */
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);
 
 /** session_sees_file() - may the session see this file of the entity @id?
@@ -183,7 +191,8 @@ int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file d
 int session_reads_hidden(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text);
 
-/** session_note_hidden() - as session_note(), of a private text that is looked up or read. */
+/** session_note_hidden() - if the session notes private texts, note that @text is read. Return: 0,
+ *  or -errno. */
 int session_note_hidden(const struct wfs_session *session, const struct wfs_text *text);
 
 /* Content or code of an artifact, or an entry of a memory store. Plain value. */
@@ -214,6 +223,6 @@ int session_reads_artifact(
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
  *  If so, the text is noted as by session_note_artifact(). @error: may be NULL
- *  Return: 0 (yes, or the version is none of these), -EACCES, … */
+ *  Return: 0 (yes, or the version is none of these), -EACCES (no), … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

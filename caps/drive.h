@@ -20,9 +20,10 @@ struct wfs_driver;
 struct wfs_session;
 
 /*
- * X(constant, params, result): what can be asked for. The result of a plan is the
- * answer of its chat, also when the plan failed, with `plan:ID` as the checkpoint's path; with
- * `wait: false` it is {chat_id, plan_id?}.
+ * X(constant, params, result): what a driver can be asked for. params, result: texts that describe
+ * the members `params` and `result` of struct wfs_drive. A chat has an answer also if its plan
+ * failed; `checkpoint.path` of the answer is `plan:ID`; with `wait: false` the answer is {chat_id,
+ * plan_id?}.
  */
 #define WFS_DRIVES(X)                                                                  \
 	X(STEP, "those of agent.step", "the run's, or the list of them")               \
@@ -54,7 +55,7 @@ struct wfs_drive {
 	const struct wfs_session *session;     /* of the caller; must live until `done` */
 	const json_t *params;                  /* must live until `done` */
 	struct wfs_called_by called_by;        /* its texts must live until `done` */
-	struct wfs_fired fired;                /* the timer that asks, or zeros */
+	struct wfs_fired fired;                /* timer for which the request is made, or zeros */
 	void (*done)(struct wfs_drive *drive); /* exactly once, on any thread */
 	void *context;
 
@@ -65,8 +66,8 @@ struct wfs_drive {
 	uint64_t ticket; /* set by begin(): names the request for abandon() */
 };
 
-/* Takes the turns of a world's agents: does what runs ask for,
- * those begun earlier included. Callback table. */
+/* Takes the turns of a world's agents: does what runs ask for, also runs that were begun before the
+ * driver was started. Callback table. */
 struct wfs_driver {
 	/* Begin a request; an immediate failure is reported by `done`, too. @drive: must live until
 	 * `done` is called. Thread: any. */
@@ -77,7 +78,7 @@ struct wfs_driver {
 	/* Begin nothing any more, and answer all waiting requests:
 	 * the world is being closed. Thread: any. */
 	void (*stop)(struct wfs_driver *driver);
-	/* Take over what host.json says now, of what is not read for each request. NULL: nothing.
+	/* Read again those entries of host.json that are not read for each request. May be NULL.
 	 * Returns at once. Thread: any. */
 	void (*reload)(struct wfs_driver *driver);
 	/* Does no timer fire before the world is opened again? Thread: any. */
@@ -113,7 +114,7 @@ struct wfs_helpers {
 	/* Array of {acts, description, drives, name, parameters}; `acts`: the function wraps an
 	 * action; `drives`: it makes agents or plans run. New reference, NULL without memory. */
 	json_t *(*definitions)(void);
-	/* Check arguments, with the messages that other callers get.
+	/* Check arguments, with the error messages that other callers of the function get.
 	 * Return: 0, -EINVAL, -ENOMEM. */
 	int (*check)(const char *name, const json_t *arguments, struct wfs_error *error);
 	/* Check arguments, and make the action that a call of a function with `acts` means; caller

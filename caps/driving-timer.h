@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's part of the door (caps/driving.h) for timers (kernel/domain/timer/timer.h): which
- * are due, and how they fire. Functions that return int return 0, or -errno with @error.
+ * are due, and how they fire; and for waits. A *wait* is a tool call of a run that ends at a time
+ * or with an event. Functions that return int return 0, or -errno with @error.
  */
 #pragma once
 
@@ -17,10 +18,10 @@ struct wfs_session;
  * wfs_due_done(). */
 struct wfs_due {
 	int64_t now_ns;
-	size_t max;          /* of timers, and of waits */
-	size_t left_out_max; /* the look stops after as many */
-	/* After which timer or wait the look begins, in the order of due times; zeros: with the
-	 * first. Moves on to where the look has stopped, and back to zeros at the end. */
+	size_t max;          /* the search stops when it has found so many timers or waits */
+	size_t left_out_max; /* the search stops when it has left out so many */
+	/* After which timer or wait the search begins, in the order of due times; zeros: with the
+	 * first. Moves on to where the search has stopped, and back to zeros at the end. */
 	struct wfs_due_place {
 		int64_t due_ns;
 		uint64_t cell_id;
@@ -30,8 +31,8 @@ struct wfs_due {
 	char (*waits)[WFS_HASH_TEXT_SIZE]; /* owned; intents whose wait is over */
 	size_t wait_count;
 	size_t left_out; /* timers and waits that were not wanted, and damaged timers */
-	size_t damaged;  /* timers whose document cannot be one: they do not fire */
-	int64_t next_ns; /* when to look again; INT64_MAX: no other timer waits */
+	size_t damaged;  /* timers whose document is not valid: they do not fire */
+	int64_t next_ns; /* when to search again; INT64_MAX: no later timer or wait exists */
 };
 void wfs_due_done(struct wfs_due *due);
 #define WFS_AUTO_DUE WFS_CLEANUP(wfs_due_done)
@@ -41,30 +42,32 @@ void wfs_due_done(struct wfs_due *due);
 typedef bool wfs_due_busy_fn(void *context, const char *principal, const char *id);
 
 /** wfs_driving_due() - find timers, and waits, that are due at due->now_ns, from due->place on
- *  @busy: gets @context; leaves timers and waits out. @due: also filled after a failure */
+ *  @busy: gets @context; timers and waits for which it returns true are left out
+ *  @due: also filled after a failure */
 int wfs_driving_due(const struct wfs_driving *driving, wfs_due_busy_fn *busy, void *context,
 	struct wfs_due *due, struct wfs_error *error);
 
 /** wfs_driving_firing() - choose the due time of a timer that fires now, by its `catch_up`
  *  @timer: due at @now_ns. @since_ns: the driver has been at work since then, without a jump of the
- *  clock: `none` leaves out due times before
- *  @ret_fired: borrows from @timer; how = WFS_FIRED_LATE: all due times were missed */
+ *  clock: due times before it were missed, and do not fire if `catch_up` is `none`
+ *  @ret_fired: borrows from @timer; if all due times were missed, its `how` is WFS_FIRED_LATE */
 int wfs_driving_firing(const struct wfs_document_timer *timer, int64_t since_ns, int64_t now_ns,
 	struct wfs_fired *ret_fired, struct wfs_error *error);
 
-/** wfs_driving_fires() - does the due time still wait to fire?
- *  Return: 1; 0: it has fired, or the timer is gone, also if another one has its id; or -errno. */
+/** wfs_driving_fires() - has the timer in @fired, of @principal, still to fire for the due time in
+ *  @fired? Return: 1; 0: it has fired, or the timer is gone, also if another timer has its id now;
+ *  or -errno. */
 int wfs_driving_fires(const struct wfs_driving *driving, const char *principal,
 	const struct wfs_fired *fired, struct wfs_error *error);
 
 /** wfs_driving_wait() - read the wait of a tool call. @ret_wait: caller ends it with
- *  wfs_document_done(), also after a failure; its `own.json` is NULL if the call does not wait yet;
- *  the function then returns 0 */
+ *  wfs_document_done(), also after a failure. If the call does not wait yet, its `own.json` is
+ *  NULL, and the function returns 0. */
 int wfs_driving_wait(const struct wfs_driving *driving, const char *intent_id,
 	struct wfs_document_wait *ret_wait, struct wfs_error *error);
 
-/** wfs_driving_waited() - make the result of a wait that is over: {woken, event?}; woken: time,
- *  event or step. The event is there if the session may read its record.
+/** wfs_driving_waited() - make the result of a wait that is over: {woken, event?}; woken: what
+ *  ended the wait, "time", "event" or "step"; event: if the session may read its record.
  *  @ret_result: caller owns it */
 int wfs_driving_waited(const struct wfs_session *session, const struct wfs_document_wait *wait,
 	json_t **ret_result, struct wfs_error *error);
@@ -83,7 +86,8 @@ int wfs_session_fire(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
 /** wfs_session_give_up() - record that a timer does not fire, for the reason in request->error
- *  @request: as for wfs_session_fire(). Return: 0 (`done` will be called with that error; if it is
- *  recorded, request->seq is set), or -errno. */
+ *  @action: of the timer. @request: as for wfs_session_fire()
+ *  Return: 0 (`done` will be called with that error; if it is recorded, request->seq is set), or
+ *  -errno. */
 int wfs_session_give_up(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);

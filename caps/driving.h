@@ -17,13 +17,16 @@ struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
 struct wfs_driving {
-	/* Have another thread look at the cell with this key, which has changed; every mount shows
-	 * that already. @key: borrowed. Thread: the publisher's; must not block. */
+	/* Have another thread look at the intent's cell with this key, which has changed; every
+	 * mount shows the change already. @key: borrowed. Thread: the publisher's; must not
+	 * block. */
 	void (*intent_changed)(struct wfs_driving *driving, struct wfs_bytes key);
+	/* As `intent_changed`, for the cell of something that can have an intent. */
 	void (*owner_changed)(
 		struct wfs_driving *driving, struct wfs_bytes key); /* turn, chat, plan */
 
-	void (*timer_changed)(struct wfs_driving *driving); /* any timer, or wait */
+	/* As `intent_changed`, for a timer or a wait (caps/driving-timer.h), which is not named. */
+	void (*timer_changed)(struct wfs_driving *driving);
 
 	/* Private. */
 	struct wfs_observer observer;
@@ -33,16 +36,17 @@ struct wfs_driving {
 	uint32_t chats_id;   /* of sys.chat_message */
 	uint32_t plans_id;   /* of sys.plan */
 	uint32_t timers_id;  /* of sys.timer; 0: the world has no timers yet */
-	uint32_t waits_id;   /* of sys.wait, as before */
+	uint32_t waits_id;   /* of sys.wait; 0: the world has no waits yet */
 };
 
 /** wfs_driving_init() - prepare @driving for the world of @authority. @authority: must outlive
- *  @driving. Return: 0, -EAGAIN (overloaded), -EIO, -ENOMEM. */
+ *  @driving. Return: 0, -EAGAIN (overloaded: too many views are open), -EIO,
+ *  -ENOMEM. */
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
 /** wfs_driving_begin() - call the callbacks from the next commit on, until wfs_driving_end()
- *  returns, which waits for calls in progress; callbacks must not call it. */
+ *  returns. wfs_driving_end() waits for calls in progress, so callbacks must not call it. */
 void wfs_driving_begin(struct wfs_driving *driving);
 void wfs_driving_end(struct wfs_driving *driving);
 
@@ -51,8 +55,8 @@ int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
 /** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller ends it with
- *  wfs_document_done(), also on failure; its `own.json` is NULL if the intent is not open; the
- *  function then returns 0 */
+ *  wfs_document_done(), also on failure. If the intent is not open, its `own.json` is NULL, and the
+ *  function returns 0. */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
@@ -63,8 +67,8 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
  *  @height: number of the first record that is looked at
  *  @event: gets @context, the number of the record, and the event's value, see
  *  kernel/domain/turn/events.h; borrowed for the call
- *  Return: the height up to which records were looked at: the next call begins there. It is @height
- *  if the world cannot be read now. A record that cannot be read is skipped. */
+ *  Return: the height up to which records were looked at: the next call begins there. If the
+ *  world cannot be read now, this is @height. A record that cannot be read is skipped. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
 

@@ -87,7 +87,8 @@ int64_t wfs_replica_bytes(const struct wfs_replica *replica);
  */
 
 /** wfs_replica_give() - write data.mdb, as of the last commit and without free pages
- *  All pages are checked before. @sink: its descriptor is that of a pipe or a file
+ *  All pages are checked before the first is written.
+ *  @sink: its descriptor is that of a pipe or a file
  *  Return: as wfs_backup_give(): 0 says that data.mdb was written to its end. */
 int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_sink *sink,
 	struct wfs_error *error);

@@ -28,9 +28,10 @@ int wfs_session_call(const struct wfs_session *session, struct wfs_request *requ
 
 enum { WFS_SESSION_REFUSED = 1 };
 
-/** wfs_session_admit() - may this session do @effect to anything at all? For an effect that does
- *  not become a request to the kernel (mount, shutdown), or whose artifact or reducer is not known
- *  yet: then the function that gets these judges the effect again, for them
+/** wfs_session_admit() - may this session do @effect to anything at all?
+ *  To be called for an effect that does not become a request to the kernel (mount, shutdown), and
+ *  for one whose artifact or reducer is not known yet: a later function, which gets the artifact or
+ *  reducer, then judges the effect again, for that
  *  @request: without a kind, and with `done` set
  *  Return: 0 (allowed: nothing was sent, and @request can be used for a request to the kernel),
  *          WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
@@ -39,9 +40,9 @@ int wfs_session_admit(
 
 /** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
  *  kernel/domain/action/action.h
- *  @action: with its `action_type`; must live until `done` is called. request->answer is {data,
- *           message} then; after a refusal by the action's own rules it has details of the
- *           refusal, or is NULL; after a refusal by rights it is NULL
+ *  @action: with its `action_type`; must live until `done` is called. In `done`, request->answer is
+ *           {data, message}; after a refusal by the action's own rules, details of the refusal or
+ *           NULL; after a refusal by rights, NULL
  *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
@@ -49,21 +50,22 @@ int wfs_session_act(
 /** wfs_session_apply() - bring a manifest into force, or, for a dry run, report what would change
  *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer: request->answer is the diff of
  *  kernel/manifest/manifest-diff.h, with {base_manifest_hash, dry_run, manifest_hash} added
- *  Return: as wfs_session_submit. */
+ *  Return: as wfs_session_submit(). */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);
 
 /*
  * The objects that the functions below are given become the requests' actions. They belong to the
- * caller, and must live until `done` is called; request->answer is then {name} of the grant,
- * {removed} (how many grants were revoked), or {id}. Each function returns 0 (`done` will be
- * called), or -errno.
+ * caller, and must live until `done` is called. In `done`, request->answer is {name} of the grant,
+ * {removed} (how many grants were revoked), or {id} of the principal. Each function returns 0
+ * (`done` will be called), or -errno.
  */
 
 /** wfs_session_grant() - grant a capability; if the session's principal may not make grants,
  *  delegate a part of one that it holds
  *  @grant: {cap, to, params?, name?, expires_at_ns?, budget?}, as in a cell of sys.grant
- *  (kernel/domain/principal/grants.h); gets `from` if it is delegated, `params` if it has none */
+ *  (kernel/domain/principal/grants.h); the function adds `params` if it is missing, and `from` if
+ *  the grant is delegated */
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 

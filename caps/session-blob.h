@@ -34,12 +34,12 @@ int wfs_session_upload(
 
 /** wfs_session_upload_answer() - begin to store bytes that a receipt of the session's principal
  *  will name, such as a long output of an outside tool; needs no right, because the effect that the
- *  receipt answers was judged. As wfs_session_upload(). Return: 0, -ENOMEM. */
+ *  receipt answers was judged. @ret_upload: caller owns it. Return: 0, -ENOMEM. */
 int wfs_session_upload_answer(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
 
-/** wfs_upload_hash() - get the hash of a blob that was submitted; the text is set on success.
- *  Return: 0, -ENOENT (it was not submitted yet). */
+/** wfs_upload_hash() - get the hash of a blob that was submitted. @ret_text: the hash as text.
+ *  Return: 0, -ENOENT (the blob was not submitted yet). */
 int wfs_upload_hash(const struct wfs_upload *upload, char ret_text[static WFS_HASH_TEXT_SIZE]);
 
 /** wfs_upload_add() - append @size bytes to the blob. Return: 0, -EFBIG (a blob has at most
@@ -48,8 +48,8 @@ int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
 /** wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
  *  @request: with `done` set; gets its kind and its blob
- *  After -EAGAIN (overloaded) it can be called again; after another failure @upload can only be
- *  freed.
+ *  After -EAGAIN (overloaded) the function can be called again; after another failure @upload can
+ *  only be freed.
  *  @upload: must live until the answer
  *  Return: as wfs_session_submit() (caps/session-act.h), -ENOSPC, -EIO. */
 int wfs_upload_submit(

@@ -44,10 +44,10 @@ struct wfs_session_part {
 	uint64_t size_bytes;       /* result: of the whole file */
 };
 
-/** wfs_session_entity_read() - read a part of a file of an entity: of one that wfs_entity_write()
- *  (kernel/read/entity.h) takes. `meta.json` lacks the hashes of content and code if the principal
- *  may not read these. @seen: from wfs_session_entity_file() or wfs_session_entity_version(), for
- *  @file. Return: as wfs_entity_write(). */
+/** wfs_session_entity_read() - read a part of a file of an entity, which must be of a kind that
+ *  wfs_entity_write() (kernel/read/entity.h) makes. `meta.json` lacks the hashes of content and
+ *  code if the principal may not read these. @seen: from wfs_session_entity_file() or
+ *  wfs_session_entity_version(), for @file. Return: as wfs_entity_write(). */
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part);
 
@@ -77,15 +77,16 @@ int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *vi
 
 /* `events.jsonl` of a turn. Plain value. */
 struct wfs_events {
-	uint64_t seq;    /* of the record of its last event or, if it grows, of its first */
-	uint64_t height; /* it grows: it has the events below this height; 0: it ends with `seq` */
+	uint64_t seq; /* number of the record of its last event or, if the file grows, its first */
+	/* If the file grows: it has the events below this height. 0: it ends with record `seq`. */
+	uint64_t height;
 	/* set by wfs_session_events(), of the whole file */
 	uint64_t size_bytes;
 	int64_t time_ns; /* of the last event */
 };
 
-/** wfs_session_events() - append the part @range (size 0: nothing) of a turn's `events.jsonl`
- *  @events: `seq` and `height` are set; the other members are filled in
+/** wfs_session_events() - append the part @range (size 0: nothing) of a turn's `events.jsonl` to
+ *  @buffer. @events: `seq` and `height` are set; the other members are filled in
  *  Return: 0, -EACCES (the session may not see the file any more), -ENOENT (`seq` is not such an
  *  event of a turn), … */
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,

@@ -16,10 +16,10 @@ struct wfs_session_walk {
 	struct wfs_sight *sight;  /* owned */
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
 	enum wfs_entity entity;   /* for a walk over entities; WFS_ENTITIES_MAX: over cells */
-	bool sees_directory;      /* of the last entry; if not, only a file beside it is seen */
-	bool sees_beside;         /* the session sees the file beside the directory of a plan */
+	bool sees_directory;      /* the session sees the directory of the last entry */
+	bool sees_beside;         /* it sees the file beside that (ID.json of a plan) */
 	uint64_t looked_at;       /* entries so far, those that are not seen included */
-	uint64_t look_max;        /* ends the walk; 0: no bound; may be set before the first step */
+	uint64_t look_max;        /* the walk ends after so many; 0: no bound; set by the caller */
 	uint64_t cell_id;         /* of the last entry that was looked at */
 };
 /** wfs_session_cells() - begin a walk over the cells of a reducer that the session sees.

@@ -58,7 +58,8 @@ void wfs_session_outside_done(struct wfs_session_outside *outside);
  * the tool has changed since it was pinned, or the grant's schema refuses the arguments), not_found
  * (no server lists the tool, or no grant covers it), policy_denied, expired, quota_exceeded,
  * not_enabled.
- * @outside: must live until the answer; after a failure that passes, it can be sent again
+ * @outside: must live until the answer; after a failure that is temporary, such as -EAGAIN
+ *           (overloaded), the function can be called again with it
  * @call: the tool call of a run or of a plan's step that asks; as for wfs_session_act_called()
  *        (caps/session-turn.h); NULL: another request of the principal asks, which cannot wait for
  *        an approval
@@ -93,10 +94,11 @@ struct wfs_session_receipt {
 void wfs_session_receipt_done(struct wfs_session_receipt *receipt);
 
 /** wfs_session_outside_end() - record how a call has ended; needs no right: the call was judged
- *  If the arguments are private, so is what the tool has said: the record has a stand-in for the
- *  output, and neither parts nor the message of a failure.
+ *  If the arguments are private, so is what the server has sent: the record has a stand-in for the
+ *  output, and has neither other parts of the answer nor the message of a failure.
  *  @session: of the intent's principal; @intent: as for wfs_session_outside_arguments()
- *  @receipt: must live until the answer; after a failure that passes, it can be sent again
+ *  @receipt: must live until the answer; after a failure that is temporary, such as -EAGAIN
+ *            (overloaded), the function can be called again with it
  *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_outside_end(const struct wfs_session *session,
 	const struct wfs_document_intent *intent, struct wfs_session_receipt *receipt,
@@ -106,7 +108,7 @@ int wfs_session_outside_end(const struct wfs_session *session,
 enum wfs_outside_fate {
 	WFS_OUTSIDE_AGAIN, /* the call is made again with the intent's id */
 	WFS_OUTSIDE_LOST,  /* its outcome is unknown: wfs_session_outside_lost() records that */
-	WFS_OUTSIDE_ENDED, /* nothing: that its outcome is unknown is recorded already */
+	WFS_OUTSIDE_ENDED, /* nothing: the intent says already that the outcome is unknown */
 };
 
 /** wfs_session_outside_fate() - decide what becomes of an open call whose caller has died. @intent:
@@ -114,13 +116,14 @@ enum wfs_outside_fate {
 enum wfs_outside_fate wfs_session_outside_fate(const struct wfs_document_intent *intent);
 
 /** wfs_session_outside_lost() - record that the outcome of a call is unknown: what asked for the
- *  call gets an error, and the intent stays until it is resolved; as wfs_session_outside_end()
- *  @receipt: only its intent_id is set. */
+ *  call gets an error, and the intent stays until wfs_session_resolve()
+ *  @receipt: the caller has set only its intent_id; otherwise as for wfs_session_outside_end()
+ *  Return: as wfs_session_outside_end(). */
 int wfs_session_outside_lost(const struct wfs_session *session,
 	const struct wfs_document_intent *intent, struct wfs_session_receipt *receipt,
 	struct wfs_request *request);
 
-/** wfs_session_resolve() - say how a call ended whose outcome is unknown; its intent is closed
+/** wfs_session_resolve() - say how a call ended whose outcome is unknown, which closes its intent
  *  Allowed to the principal of the call, if it has a grant of the type `tool`, and to
  *  administrators.
  *  @resolve: {intent_id, outcome, result?}; must live until the answer, which is {intent_id,
@@ -129,7 +132,8 @@ int wfs_session_outside_lost(const struct wfs_session *session,
 int wfs_session_resolve(
 	const struct wfs_session *session, json_t *resolve, struct wfs_request *request);
 
-/* Which intents are listed. Plain value; borrowed; NULL: all. */
+/* Which intents are listed: those with these values; a member that is NULL excludes none. Plain
+ * value; borrowed. */
 struct wfs_session_intents {
 	const char *effect;
 	const char *principal;
@@ -142,11 +146,11 @@ struct wfs_session_intents {
 int wfs_session_lists_intents(const struct wfs_session *session, struct wfs_error *error);
 
 /** wfs_session_intent_next() - find the next open intent that the session may know, oldest first:
- *  those of its principal, and those whose cells it sees
- *  @cursor: number of the last cell before; 0: none; moves
- *  @left: bound of the cells to look at; decremented for each
+ *  those of its principal, and those whose cells it sees. A call looks at one cell.
+ *  @cursor: the search begins after the cell with this number, 0: with the first; moves on
+ *  @left: bound of the cells to look at; decremented; if it is 0, the call looks at none
  *  @ret_summary: {changed_ns, effect, intent_id, name?, origin?, principal, state, …}; caller owns
- *  it; NULL: the cell that was looked at is none of these
+ *  it; NULL: the cell that was looked at is not such an intent
  *  Return: 1 (there may be more), 0 at the end, or -errno. */
 int wfs_session_intent_next(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_intents *wanted, uint64_t *cursor, uint64_t *left,

@@ -18,7 +18,7 @@ struct wfs_session;
  *  continue that plan, of this principal and session_id, with the message
  *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id}; its
  *  called_by: id of the intent of the tool call that chats
- *  The answer is {chat_id, plan_id?}: of the message, and as in @chat. */
+ *  The answer is {chat_id, plan_id?}: chat_id of the message, plan_id as in @chat. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
 /** wfs_session_plan_import() - make a plan from the text in a blob

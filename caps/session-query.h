@@ -14,9 +14,9 @@ struct wfs_session;
 struct wfs_view;
 
 /** wfs_session_introspect() - answer one of the introspection effects for the session's principal
- *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of it
- *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL if rights refuse, or
- *  without memory. Caller owns it.
+ *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of
+ *  the effect. @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL if
+ *  rights refuse the effect or memory is lacking. Caller owns it.
  *  Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), or as wfs_introspect()
  *          (kernel/read/introspect.h). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What models were sent for a turn, and sent back (kernel/domain/turn/raw.h), for a session that
- * may read it, and whether it may ask a model that again.
+ * The requests of turns to models, and the answers to them, byte for byte
+ * (kernel/domain/turn/raw.h): reading them, and whether a session may send a request again.
  */
 #pragma once
 
@@ -14,21 +14,23 @@ struct wfs_error;
 struct wfs_session;
 struct wfs_view;
 
-/** wfs_session_raw_next() - find the first request of a turn from number *@number on, from 1, that
- *  is kept and that the principal may read, append its bytes to @buffer, and set *@number to its
- *  number
+/** wfs_session_raw_next() - find the next request of a turn that is kept and that the principal may
+ *  read, and append its bytes to @buffer
+ *  @number: the search begins with the request of this number, at least 1; becomes the number of
+ *           the request that was found
  *  Return: 0, -ENOENT (no more), … */
 int wfs_session_raw_next(const struct wfs_session *session, struct wfs_view *view,
 	const char *turn_id, uint64_t *number, struct wfs_buffer *buffer);
 
-/** wfs_session_raw_answer() - append to @buffer the bytes that came back to request @number of a
- *  turn. Return: 0, -ENOENT (nothing came, it is not kept, or the principal may not read it), … */
+/** wfs_session_raw_answer() - append to @buffer the bytes of the answer to request @number of a
+ *  turn. Return: 0, -ENOENT (no answer came, it is not kept, or the principal may not read it),
+ *  … */
 int wfs_session_raw_answer(const struct wfs_session *session, struct wfs_view *view,
 	const char *turn_id, uint64_t number, struct wfs_buffer *buffer);
 
-/** wfs_session_may_ask_again() - may the principal ask a model what a turn of @agent was asked? It
- *  must be allowed to have the agent take a turn, and to ask models, by grants without a budget:
- *  nothing is recorded, so no budget could be charged. A refusal is not recorded either.
- *  Return: 0, or -errno with @error. */
+/** wfs_session_may_ask_again() - may the principal send a request of an old turn of @agent to a
+ *  model again? It must be allowed to have the agent take a turn, and to ask models, by grants
+ *  without a budget: nothing is recorded, so no budget could be charged. It must also have tokens
+ *  for models left. A refusal is counted, but not recorded. Return: 0, or -errno with @error. */
 int wfs_session_may_ask_again(
 	const struct wfs_session *session, const char *agent, struct wfs_error *error);

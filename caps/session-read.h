@@ -19,7 +19,7 @@ void wfs_session_view_close(struct wfs_view *view);
 #define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
 
 /** wfs_session_meta() - set all members of @ret_meta (kernel/value/meta.h) for a view; has_snapshot
- *  is false, too, unless the session sees everything. Return: 0, or -errno. */
+ *  is also false if the session does not see everything. Return: 0, or -errno. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(

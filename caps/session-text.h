@@ -22,8 +22,8 @@ int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *vi
 /** wfs_session_text_next() - find the first private text that the principal may read, of those with
  *  a number above @after; does not note it
  *  @left: bound of the texts to look at, unreadable ones included; decremented for each
- *  Return: 0, -ENOENT (no more), 1 (@left is 0; of @ret_text only the number is set, of the last
- *          text), … */
+ *  Return: 0, -ENOENT (no more), 1 (@left is 0; only ret_text->number is set, to that of the last
+ *          text that was looked at), … */
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
 	uint64_t *left, struct wfs_text *ret_text);
 

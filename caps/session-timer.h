@@ -8,9 +8,10 @@
 struct wfs_session;
 struct wfs_view;
 
-/** wfs_session_timer_next() - find the next timer whose file the session sees, oldest first
+/** wfs_session_timer_next() - find the next timer whose file the session sees, in the order in
+ *  which timers were made
  *  @principal: only its timers; NULL: those of all principals
- *  @cursor: 0 at first; moves on
+ *  @cursor: 0 for the first timer; moves on
  *  @left: bound of the timers to look at, those that are not seen included; decremented for each
  *  @ret_summary: {action_type, by?, catch_up, fired, id, next_ns, principal}; caller owns it; NULL:
  *  @left is 0, and more timers may follow

@@ -27,15 +27,15 @@ struct wfs_session;
 int wfs_authority_set_tools(struct wfs_authority *authority, json_t *list);
 
 /** wfs_session_tools() - get the part of the list that the session may know: tools by
- *  wfs_session_sees_tool() (caps/session-outside.h), and servers of which it sees a tool, or might
- *  see every tool
- *  @ret_list: a list, which may be empty; shares no JSON value; caller owns it
+ *  wfs_session_sees_tool() (caps/session-outside.h), and servers of which it sees a tool, or would
+ *  see any tool that they list
+ *  @ret_list: a list, which may be empty; shares no JSON value with another; caller owns it
  *  Return: 0, -ENOMEM. */
 int wfs_session_tools(const struct wfs_session *session, json_t **ret_list);
 
-/** wfs_session_is_tool() - does this full name belong to a server of the list, and do grants of the
- *  principal cover it? Then it names nothing else, also while the server has not listed its tools.
- *  Return: 1, 0, -ENOMEM. */
+/** wfs_session_is_tool() - does the full name @name begin with that of a server of the list, and do
+ *  grants of the principal cover it? Then the caller takes it for a tool of this server, even if
+ *  the server has not listed its tools yet. Return: 1, 0, -ENOMEM. */
 int wfs_session_is_tool(const struct wfs_session *session, const char *name);
 
 /** wfs_session_tool() - get one tool of the list that the session may know. @name: its full name.
@@ -54,8 +54,8 @@ int wfs_session_lists_tools(const struct wfs_session *session, struct wfs_error 
 
 /*
  * The list as a tree of servers and tools. A server or tool has a number from 1 to
- * 2^WFS_LISTED_BITS - 1, which is computed from its name and, for a tool, from its row: as long as
- * that does not change, the number does not.
+ * 2^WFS_LISTED_BITS - 1: that of a server is computed from its name, that of a tool from its
+ * element of `tools`. As long as these do not change, neither does the number.
  */
 
 /* A server that has listed tools. Plain value. */

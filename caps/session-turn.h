@@ -91,10 +91,11 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 	struct wfs_session_call *call, struct wfs_request *request);
 
 /** wfs_session_wait_call() - must a tool call that makes agents or plans run wait for an approval?
- *  @effect, @artifact: by which it will be judged; @artifact: may be NULL
+ *  If so, record that it waits. @effect, @artifact: by which it will be judged; @artifact may be
+ *  NULL
  *  @call, @request: as for wfs_session_act_called(), but call->cannot_wait is ignored
- *  Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0 (no:
- *  nothing was sent; the call may still be refused when it is judged), or -errno. */
+ *  Return: 1 (yes: `done` will be called when that is recorded; call->ask is set), 0 (no: nothing
+ *  was sent; the call may still be refused when it is judged), or -errno. */
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
@@ -106,8 +107,8 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
 int wfs_session_suspend_call(
 	const struct wfs_session *session, json_t *wait, struct wfs_request *request);
 
-/** wfs_session_approve_call() - note that the tool call for which the session was made, which has
- *  this effect, is approved: the session may do @effect although the policy asks for an
+/** wfs_session_approve_call() - note that the tool call for which the session was made, whose
+ *  effect is @effect, is approved: the session may do @effect although the policy asks for an
  *  approval. */
 void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 

@@ -30,7 +30,8 @@ int wfs_session_snapshot(const struct wfs_session *session,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_request *ret_request);
 
-/** wfs_session_gc_begin() - prepare to drop old heights, by wfs_session_gc(), which judges
+/** wfs_session_gc_begin() - prepare to drop old heights, without judging: wfs_session_gc(), which
+ *  drops them, judges
  *  @number: if @keep, how many of the newest heights to keep; otherwise the first height to keep
  *  @gc: zero-initialised; owns nothing, so it may be dropped at any time
  *  Return: as wfs_gc_begin() (kernel/copy/gc.h). */
@@ -44,10 +45,11 @@ int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t 
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
 	struct wfs_error *error);
 
-/** wfs_session_code() - list the code that ended its process
- *  @lift: a hash: first allow this code to run again, for which the call waits for the kernel
- *  thread; or NULL
- *  @ret_rows: @ret_count rows, one for each such code, without @lift; NULL: none; caller frees
- *  Return: 0, -EACCES, -ENOENT (not_found: no code with the hash @lift ended its process), … */
+/** wfs_session_code() - list the code that has crashed, which ended the process that ran it
+ *  @lift: hash of code that may run again: its crashes are forgotten first, for which the call
+ *         waits for the kernel thread; NULL: none
+ *  @ret_rows: @ret_count rows, one for each code that has crashed, without @lift; NULL: none;
+ *             caller frees
+ *  Return: 0, -EACCES, -ENOENT (not_found: no code with the hash @lift has crashed), … */
 int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
 	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

@@ -22,9 +22,11 @@ struct wfs_permutation;
 struct wfs_rights_watcher;
 struct wfs_session;
 
-/** wfs_session_new() - begin to act as @principal; caller owns the session
- *  @authority: kept; must outlive the session. @principal: its id, copied
- *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded), -EIO, -ENOMEM. */
+/** wfs_session_new() - begin to act as the principal with the id @principal
+ *  @authority: kept; must outlive the session. @principal: copied
+ *  @ret_session: caller frees it with wfs_session_free()
+ *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded: too many views are
+ *  open), -EIO, -ENOMEM. */
 int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
 void wfs_session_free(struct wfs_session *session);

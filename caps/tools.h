@@ -22,31 +22,36 @@ void wfs_tools_unref(struct wfs_tools *tools);
 WFS_DEFINE_AUTO(tools, struct wfs_tools, wfs_tools_unref)
 #define WFS_AUTO_TOOLS WFS_CLEANUP(wfs_auto_tools)
 
-/* A tool of a list, or a server with the place of its tools. Plain value; borrowed. */
+/* A tool of a list, or a server and where its tools are. Plain value; borrowed. */
 struct wfs_tool_place {
-	uint64_t number;   /* see wfs_session_server() in caps/session-tools.h */
-	const char *name;  /* the full name of a tool, which begins with that of its server */
-	const json_t *row; /* of a tool */
-	size_t begin, end; /* of a server */
+	uint64_t number; /* see wfs_session_server() in caps/session-tools.h */
+	/* Full name of the tool; of a server: that of one of its tools, which begins with its
+	 * own. */
+	const char *name;
+	const json_t *row; /* the tool's element of `tools`; of a server: NULL */
+	size_t begin, end; /* the server's tools are wfs_tools_places()[begin … end - 1] */
 };
 
 /** wfs_tools_places() - get the tools of a list, sorted by their servers' names, then by number;
  *  wfs_tools_servers() - get the servers that have tools, sorted by number, with their places among
- *  all tools. @tools: NULL: none. Return: borrowed as long as the reference. */
+ *  all tools. @tools: NULL: an empty list. Return: borrowed until the caller's reference to @tools
+ *  is dropped. */
 const struct wfs_tool_place *wfs_tools_places(const struct wfs_tools *tools, size_t *ret_count);
 const struct wfs_tool_place *wfs_tools_servers(const struct wfs_tools *tools, size_t *ret_count);
 
 /** wfs_tool_server_size() - count the bytes of a full name that are the server's. */
 size_t wfs_tool_server_size(const char *name);
 
-/** wfs_tools_list() - Return: borrowed as long as the reference; NULL: nothing is listed. */
+/** wfs_tools_list() - get the JSON value of a list (caps/session-tools.h). @tools: may be NULL.
+ *  Return: borrowed until the caller's reference to @tools is dropped; NULL: @tools is NULL. */
 const json_t *wfs_tools_list(const struct wfs_tools *tools);
 
-/** wfs_authority_tools() - get the list. Return: a reference, which the caller drops; NULL: nothing
- *  is listed. */
+/** wfs_authority_tools() - get the list of an authority's world. Return: a reference, which the
+ *  caller drops; NULL: nothing is listed. */
 struct wfs_tools *wfs_authority_tools(struct wfs_authority *authority);
 
-/** wfs_authority_swap_tools() - set the list. @tools: taken; NULL: none. Return: the list before,
- *  whose reference the caller drops. */
+/** wfs_authority_swap_tools() - set the list of an authority's world, and notify watchers. @tools:
+ *  reference taken; NULL: nothing is listed. Return: the list before, whose reference the caller
+ *  drops; may be NULL. */
 struct wfs_tools *wfs_authority_swap_tools(
 	struct wfs_authority *authority, struct wfs_tools *tools);

@@ -13,7 +13,7 @@
 struct wfs_buffer;
 
 /** wfs_unjudged_entity_names() - get the number of entities of this kind at the head, whatever the
- *  height of @view, and when one was last added or removed (since 1970). Return: 0, or -errno. */
+ *  height of @view, and when one was last added or removed. Return: 0, or -errno. */
 int wfs_unjudged_entity_names(
 	struct wfs_view *view, enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns);
 
@@ -22,16 +22,16 @@ int wfs_unjudged_entity_names(
 int wfs_unjudged_item_count(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes id, uint64_t *ret_count);
 
-/** wfs_unjudged_first_event() - find the oldest event of a turn that is kept, and do not judge it.
+/** wfs_unjudged_first_event() - find the oldest event of a turn that no cut has dropped.
  *  @ret_seq: number of its record. Return: 0, -ENOENT (no event), … */
 int wfs_unjudged_first_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq);
 
-/** wfs_unjudged_last_event() - find the newest event of a turn, which is not judged. @ret_seq:
- *  number of its record. Return: 0, -ENOENT (no event), … */
+/** wfs_unjudged_last_event() - find the newest event of a turn in the view. @ret_seq: number of its
+ *  record. Return: 0, -ENOENT (no event), … */
 int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq);
 
-/** wfs_unjudged_turn_record() - find the first record of a turn whose number is at least *@seq,
- *  without judging it. *@seq: becomes its number. Return: 1, 0 (no such record), or -errno. */
+/** wfs_unjudged_turn_record() - find the first record of a turn whose number is at least *@seq.
+ *  @seq: becomes the number of this record. Return: 1, 0 (no such record), or -errno. */
 int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *seq);
 
 /** wfs_unjudged_record_time() - get the time of the record @seq, which stat(2) shows.

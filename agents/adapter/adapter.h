@@ -31,18 +31,19 @@ struct wfs_adapter {
 	 *  Return: 0, or -ENOMEM; caller owns @ret_messages. */
 	int (*format_messages)(const json_t *messages, json_t **ret_messages);
 
-	/** format_tools() - convert offered tools (wfs_format_offered() in format.h) to the form
-	 *  of a body; at least one. Return: 0, or -ENOMEM; caller owns @ret_tools. */
+	/** format_tools() - convert the offered tools, from wfs_format_offered() (format.h), to the
+	 *  form of a body. @tools: at least one. Return: 0, or -ENOMEM; caller owns @ret_tools. */
 	int (*format_tools)(const json_t *tools, json_t **ret_tools);
 
-	/** response_parser() - find the calls in a completion, as wfs_parser_parse() (parser.h).
+	/** response_parser() - find the tool calls in a completion, see wfs_parser_parse()
+	 *  (parser.h).
 	 *  @offered: array of the names of the request's tools; NULL or []: only native calls
 	 *  Return: 0, or -ENOMEM; caller owns @ret_completion. */
 	int (*response_parser)(
 		const json_t *completion, const json_t *offered, json_t **ret_completion);
 
 	/** grammar_builder() - set the member of @body that asks for @constraint. The pointer is
-	 *  NULL if the server is not asked, and its answer only checked. @constraint, @tools:
+	 *  NULL if the server is not asked, and its answer is only checked. @constraint, @tools:
 	 *  accepted by wfs_constraint_check() (constraint.h). Return: 0, or -ENOMEM. */
 	int (*grammar_builder)(const struct wfs_grammar_config *config, const json_t *constraint,
 		const json_t *tools, json_t *body);

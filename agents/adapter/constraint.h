@@ -30,23 +30,24 @@ enum wfs_constraint_kind {
 /* How a server is asked for one kind. Plain value with static lifetime. */
 struct wfs_grammar_form {
 	const char *key;    /* member of the body; NULL: the server cannot be asked */
-	const char *inside; /* member of the object at the key; NULL: the value itself */
-	const char *member; /* of the constraint, which is the value; NULL: `value` makes it */
-	/* Return: new reference, or NULL without memory. @tools: the offered ones */
+	const char *inside; /* the value is this member of an object at the key; NULL: at the key */
+	const char *member; /* the value is this member of the constraint; NULL: call `value` */
+	/* Makes the value. @tools: the offered ones. Return: new reference, or NULL without
+	 * memory. */
 	json_t *(*value)(const json_t *constraint, const json_t *tools);
 };
 
 /* What a server supports of constraints. Plain value with static lifetime. */
 struct wfs_grammar_config {
 	struct wfs_grammar_form forms[WFS_CONSTRAINT_KIND_COUNT];
-	const char *keys;    /* members that ask for a constraint; the server takes only one */
-	const char *ignored; /* prefix of members that it ignores; may be NULL */
-	const char *key_sans_tools; /* one that it refuses together with tools; or NULL */
+	const char *keys;           /* members of which a body may have one, separated by spaces */
+	const char *ignored;        /* prefix of members that the server ignores; may be NULL */
+	const char *key_sans_tools; /* member that it refuses together with tools; may be NULL */
 	bool xgrammar;              /* some keywords of JSON Schema are refused */
 	bool blocks_calls;          /* constraint and calls exclude each other */
 };
 
-/* Values for forms. */
+/* Functions for `value` of struct wfs_grammar_form. */
 json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_choices_regex(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_choices_grammar(const json_t *constraint, const json_t *tools);
@@ -62,8 +63,8 @@ json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
-/** wfs_constraint_build() - set the members of @body that ask for @constraint, as @config->forms
- *  says; the grammar_builder of all servers, see struct wfs_adapter
+/** wfs_constraint_build() - set the members of @body that ask the server for @constraint, as
+ *  @config->forms says; the grammar_builder of all servers, see struct wfs_adapter
  *  @constraint, @tools: accepted by wfs_constraint_check() for the server. Return: 0, or
  *  -ENOMEM. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,

@@ -27,12 +27,12 @@ bool wfs_format_is_name(const char *name);
  *          without a tool), -ENOMEM. */
 int wfs_format_offered(const json_t *setup, json_t **ret_tools, struct wfs_error *error);
 
-/** wfs_format_messages() - convert messages to the form of a body, as format_messages in struct
+/** wfs_format_messages() - convert messages to the form of a body; the format_messages of struct
  *  wfs_adapter. Arguments of calls are sent back byte for byte; absent ones as `{}`.
  *  Return: 0, or -ENOMEM; caller owns @ret_messages. */
 int wfs_format_messages(const json_t *messages, json_t **ret_messages);
 
-/** wfs_format_tools() - convert offered tools to the form of a body, as format_tools in struct
+/** wfs_format_tools() - convert offered tools to the form of a body; the format_tools of struct
  *  wfs_adapter. Return: 0, or -ENOMEM; caller owns @ret_tools. */
 int wfs_format_tools(const json_t *tools, json_t **ret_tools);
 

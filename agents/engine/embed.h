@@ -4,16 +4,17 @@
 
 struct engine;
 
-/** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings;
- *  again, after host.json was changed
- *  If something is wrong with that model, this is logged, and the world makes its own embeddings.
+/** embed_start() - have the engine make the world's embeddings from now on, with the model
+ *  WFS_EMBEDDING_MODEL of host.json, if it has one; to be called again after host.json has changed
+ *  If that model cannot be used, the reason is logged, and embeddings are computed locally.
  *  Thread: the engine's, or the one that starts it. */
 void embed_start(struct engine *engine);
 
-/** embed_stop() - end being the world's embedder: no request for an embedding comes any more.
+/** embed_stop() - have the engine make no more of the world's embeddings: it gets no more requests
+ *  for one.
  *  Thread: any. */
 void embed_stop(struct engine *engine);
 
-/** embed_drop_all() - answer the requests that wait for an embedding with the error `cancelled`,
+/** embed_drop_all() - make the actions that wait for an embedding fail with the error `cancelled`,
  *  because the engine stops. */
 void embed_drop_all(struct engine *engine);

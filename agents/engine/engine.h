@@ -42,23 +42,23 @@ struct job {
 /* Timers of principals that fire (timers.h). */
 struct timers {
 	uv_timer_t due;              /* runs until the next due time */
-	LIST_HEAD(, firing) firings; /* those under way */
+	LIST_HEAD(, firing) firings; /* timers that are firing now, or wait to try again */
 	size_t count;                /* of `firings` */
 	atomic_bool started;         /* false: nothing fires; any thread reads it */
 	bool looking;
 	struct wfs_due_place place; /* after which the next look begins */
 	bool told_damaged;          /* it was logged that timers are damaged */
-	int64_t rest_ns;            /* no look before then, monotonic */
-	int64_t since_ns;           /* no due time from then on was missed */
-	int64_t ahead_ns;           /* of the clock before the monotonic one, at the last look */
-	atomic_bool posted;         /* `job` is in the queue */
+	int64_t rest_ns;            /* time of the monotonic clock before which no look begins */
+	int64_t since_ns;           /* due times before this time may have been missed */
+	int64_t ahead_ns;           /* real-time clock minus monotonic clock, at the last look */
+	atomic_bool posted;         /* `job` is in the queue of the engine's thread */
 	struct job job;
 };
 
 struct engine {
 	struct wfs_driver driver; /* first: callbacks cast back */
-	/* Of texts, if the host has a model for that: one that the world has or had, and one that
-	 * can replace it. */
+	/* What makes embeddings with a model of host.json: the one that the world uses or has used,
+	 * and the one that replaces it when host.json names another model. */
 	struct engine_embedder {
 		struct wfs_embedder embedder; /* first: it is cast back */
 		struct engine *engine;
@@ -68,10 +68,10 @@ struct engine {
 	struct wfs_authority *authority;
 	struct wfs_driving driving; /* of the world */
 	const struct wfs_helpers *helpers;
-	const struct work_kind *work_kinds; /* what intents can ask for; the last has no owner */
-	void (*look_at_all)(struct engine *engine); /* after a change was missed */
-	void (*over)(struct engine *engine);        /* before the thread ends */
-	uint64_t told_height; /* observers have got the records below this height */
+	const struct work_kind *work_kinds; /* what intents can ask for; the last: owner NULL */
+	void (*look_at_all)(struct engine *engine); /* called after a change was missed */
+	void (*over)(struct engine *engine);        /* called before the thread ends */
+	uint64_t told_height; /* observers have got the events of the records below this height */
 	bool paused;          /* intents that were open when the world was opened stay open */
 
 	pthread_t thread;
@@ -105,13 +105,14 @@ struct engine {
 	struct job stop;
 };
 
-/** engine_post() - have engine->thread call @run with @job. @job: must live until then; not posted
- *  already. Return: false: the thread has ended, and @run is not called. Thread: any. */
+/** engine_post() - have engine->thread call @run with @job. @job: must live until @run is called,
+ *  and must not be posted again before. Return: false: the thread has ended, and @run will not be
+ *  called. Thread: any. */
 bool engine_post(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
-/** engine_request() - prepare a request for the kernel; when it is answered, engine->thread, if it
- *  has not ended, calls @run with @job. @job: must live until then
+/** engine_request() - prepare a request for the kernel; when the kernel has answered it,
+ *  engine->thread, if it has not ended, calls @run with @job. @job: must live until then
  *  Return: a request in which only `done` and `context` are set; the caller gives it to a function
  *  of caps/session-*.h. */
 struct wfs_request engine_request(struct engine *engine, struct job *job,
@@ -132,16 +133,18 @@ uint64_t engine_ticket(struct engine *engine);
  *  engine ends after the last one. */
 void engine_one_less(struct engine *engine);
 
-/** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open
- *  intent is begun. @error: filled if not; may be NULL */
+/** engine_trusts() - does the user of this process trust the world (kernel/base/trust.h)? Otherwise
+ *  no model is asked, and no open intent is begun. @error: filled if not; may be NULL */
 bool engine_trusts(const struct engine *engine, struct wfs_error *error);
 
-/** engine_open() - prepare locks, loop and client of a zero-initialised engine.
+/** engine_open() - prepare the locks, the loop and the client of models of a zero-initialised
+ *  engine.
  *  Return: 0, or -errno: a lack of memory or descriptors; then nothing is left to close. */
 int engine_open(struct engine *engine);
 
 /** engine_close() - release what engine_open() has prepared, if the thread was never started. */
 void engine_close(struct engine *engine);
 
-/** engine_done() - release locks and loop, when the thread has ended and freed the client. */
+/** engine_done() - release the locks and the loop; called when the thread has ended and freed
+ *  engine->client. */
 void engine_done(struct engine *engine);

@@ -10,22 +10,22 @@ struct wfs_driver;
 
 /* Receives the events of turns. Callback table. Thread: `wfs-agents`, one call at a time. */
 struct wfs_turn_observer {
-	/* @event: the value of a record of sys/KernelStart@1 and so on, in the order of the
-	 * journal. A returned -errno is logged and has no other effect. */
+	/* @event: an event of a turn (kernel/domain/turn/events.h); events come in the order of
+	 * the journal. A returned -errno is logged and has no other effect. */
 	int (*event)(struct wfs_turn_observer *observer, const json_t *event);
 	/* Private; lock: the driver's. */
 	struct wfs_turn_observer *next;
-	uint64_t from_height; /* of the first record that it gets */
+	uint64_t from_height; /* it gets the events of the records from this number on */
 };
 
-/** wfs_agents_observe() - call @observer for each event of a turn, from the next commit on.
- *  @observer: kept until wfs_agents_unobserve() */
+/** wfs_agents_observe() - call @observer->event for each event of a turn that is recorded from now
+ *  on. @observer: kept until wfs_agents_unobserve() */
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
-/** wfs_agents_unobserve() - forget @observer; waits for a call in progress, so an observer's
- *  `event` must not call this. */
+/** wfs_agents_unobserve() - end wfs_agents_observe() for @observer; waits for a call of its `event`
+ *  that is in progress, so `event` must not call this. */
 void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
-/** observe_tell() - call all observers for the events of turns since the last time, up to the
- *  height of the world. Thread: engine->thread. */
+/** observe_tell() - call all observers for the events of turns that were recorded since the last
+ *  call of this function. Thread: engine->thread. */
 void observe_tell(struct engine *engine);

@@ -13,10 +13,10 @@
 struct wfs_error;
 struct wfs_view;
 
-/* Plain value; each may be NULL or zeros. Values are owned. */
+/* Plain value; members may be NULL or zeros, and are owned unless they say otherwise. */
 struct response {
-	const char *final;                        /* borrowed from a member below, as is `code` */
-	const char *code;                         /* of the failure; NULL: it has not failed */
+	const char *final; /* the answer; borrowed from a member below */
+	const char *code;  /* of the failure, borrowed likewise; NULL: the chat has not failed */
 	struct wfs_document_chat_message message; /* of the chat */
 	struct wfs_document_chat_message reply;
 	json_t *details;                /* of the failure, or of results that were left out */
@@ -32,11 +32,10 @@ void response_done(struct response *response);
 bool response_has_ended(const struct wfs_document_plan *plan);
 
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
- *  @parked: the plan was imported and is not to run yet; if it has not run, its response is a
- *  success
- *  @response: its `state` is set, the rest zeros; gets final, results, plan and checkpoint, and, if
- *             the plan was cancelled or has an error, code and details; caller calls
- *             response_done(), after a failure, too
+ *  @parked: the plan was imported and is not to run yet: the response is then a success
+ *  @response: its `state` is set, the rest zeros; gets final, results, plan and checkpoint, and,
+ *  unless @parked, if the plan was cancelled or has an error, code and details; caller calls
+ *  response_done(), also after a failure
  *  Return: 0, or -errno with @error. */
 int response_take_plan(
 	struct wfs_view *view, bool parked, struct response *response, struct wfs_error *error);
@@ -46,7 +45,7 @@ int response_take_plan(
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error);
 
 /** response_take_failure() - fill a response for a chat that has failed.
- *  @response: its `message` is set, and says why; gets code and details, and, if the chat has a
- *             plan, state, plan and checkpoint. Return: 0, or -errno with @error. */
+ *  @response: its `message` is set, and has the reason; gets code and details, and, if the chat has
+ *  a plan, state, plan and checkpoint. Return: 0, or -errno with @error. */
 int response_take_failure(
 	struct wfs_view *view, struct response *response, struct wfs_error *error);

@@ -19,9 +19,9 @@ void timers_changed(struct engine *engine);
 /** timers_look() - fire what is due, and wait for the next due time. */
 void timers_look(struct engine *engine);
 
-/** timers_drop_all() - fire nothing any more: timers that wait to be tried again are dropped, and
- *  their due times are found when the world is opened again. */
+/** timers_drop_all() - fire no more timers, because the engine stops. Timers that wait to be tried
+ *  again are dropped; their due times are found when the world is opened again. */
 void timers_drop_all(struct engine *engine);
 
-/** timers_close() - close the timer of libuv, after the last firing has ended. */
+/** timers_close() - close the timer of libuv; called after the last firing has ended. */
 void timers_close(struct engine *engine);

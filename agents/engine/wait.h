@@ -15,7 +15,7 @@
 struct wait_kind {
 	size_t size;         /* of the struct that begins with a struct wait */
 	const char *doing;   /* in messages: what failed */
-	const char *closing; /* in messages: the world is being closed */
+	const char *closing; /* message when the world is being closed */
 	/* Send a request to the kernel with wait_send(), or watch what has begun already. */
 	void (*start)(struct wait *wait);
 	/* The kernel has answered wait->request, or refused it. If request.result is 0, call
@@ -60,13 +60,15 @@ struct wait {
 	struct wfs_session *canceller; /* owned; the caller's session may end first */
 };
 
-/** wait_begin() - make a wait for the request @drive, and have the driver's thread `start` it.
- *  @drive: must live until its `done` is called, which also reports failures; gets its ticket.
+/** wait_begin() - make a wait for the request @drive, and have the driver's thread call `start` of
+ *  its kind.
+ *  @drive: must live until its `done` is called, which also reports failures; its `ticket` is set.
  *  Thread: any. */
 void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
 
-/** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone;
- *  nothing if the caller has its answer, or without memory: then the wait goes on. Thread: any. */
+/** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone.
+ *  Does nothing if the caller has its answer already. If memory is lacking, cancels nothing, and
+ *  the wait goes on. Thread: any. */
 void wait_abandon(struct engine *engine, uint64_t ticket);
 
 /** wait_send() - prepare wait->request; when the kernel has answered it, `begun` of the wait's kind
@@ -82,7 +84,7 @@ int wait_watch(struct wait *wait, const char *id, struct wfs_error *error);
 void wait_unwatch(struct wait *wait);
 
 /** wait_check_open() - may the wait still begin anything?
- *  Return: 0, or -EINTR with @error: no, the world is being closed. */
+ *  Return: 0, or -EINTR with @error (cancelled: the world is being closed). */
 int wait_check_open(const struct wait *wait, struct wfs_error *error);
 
 /** wait_fail() - call the wait's `fail`, which answers the caller and ends the wait. Call this only

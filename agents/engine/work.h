@@ -40,9 +40,10 @@ struct work_kind {
 	enum wfs_effect effect;
 	const char *index; /* member that names a call or a step of the owner; NULL: none does */
 	const char *adapter_id; /* in receipts */
-	/* Find the answer; ends the work as said above, now or later. */
+	/* Begin to find the answer; the kind must end the work, now or later, with one of the
+	 * functions named at the top of this file. */
 	void (*begin)(struct work *work);
-	/* End what was begun; its answer is not wanted any more. May be NULL. */
+	/* End what `begin` has begun, without an answer. May be NULL. */
 	void (*cancel)(struct work *work);
 	/* The answer is not worth waiting for any more: end the work soon, with an answer that says
 	 * so. @late: because no time is left. May be NULL: the work goes on. */
@@ -56,7 +57,8 @@ struct work_kind {
 	void (*recorded)(struct work *work);
 	/* Log what users should know about an answer that is about to be recorded. May be NULL. */
 	void (*answers)(const struct work *work, const char *status, const json_t *payload);
-	/* The outcome that is recorded with a failure; NULL without memory. May be NULL. */
+	/* Make the outcome that is recorded with the failure @error; NULL without memory. May be
+	 * NULL: no outcome is recorded. */
 	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
 
 	/* For kinds that ask a model: make the question, and make the payload of the receipt from
@@ -85,13 +87,13 @@ struct work_asking {
 	json_t *setup;         /* expanded; owned */
 	bool settings_private; /* the record of the turn hides some of its settings */
 	bool request_private;  /* the request has private texts in it: an error may quote them */
-	int64_t script_turn;   /* the turn for which a script is asked */
+	int64_t script_turn;   /* for a script: number of the request in its turn, from 1 */
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
 	int64_t built_ms;      /* how long building it took */
 	json_t *usage;  /* of an answer, even if that cannot be used; owned; NULL: no answer */
 	struct raw raw; /* what was sent and came back, for the receipt; only of runs */
 	struct wfs_buffer body;
-	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
+	char key[WFS_HASH_TEXT_SIZE]; /* equal in all attempts: the server knows a repeated one */
 };
 
 /* A tool that is called for a work, and a helper that reads for it on a thread of libuv; only that
@@ -119,7 +121,7 @@ struct work {
 	const struct work_kind *kind;
 	enum work_state state;
 	bool gone;     /* the cell has gone: the answer is dropped */
-	bool approved; /* the call was */
+	bool approved; /* the intent was approved */
 	bool earlier;  /* a process before this one began it, or opened its intent */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1];
@@ -133,13 +135,13 @@ struct work {
 	/* The answer. */
 	struct wfs_request request;
 	json_t *receipt;        /* owned; NULL: it is an action */
-	struct wfs_texts texts; /* that the receipt hides */
+	struct wfs_texts texts; /* private texts that the receipt hides */
 	json_t *action;         /* owned */
-	/* Submits the answer, in place of the receipt or the action; NULL: it is one of these. For
-	 * its kind; a receipt that says why the work failed goes first. */
+	/* Sends an answer that is neither `receipt` nor `action`; set by the kind. NULL: the answer
+	 * is one of these two. If the work fails, its receipt is sent instead. */
 	int (*send)(struct work *work);
 	struct wfs_session_call called;
-	char charge[WFS_GRANT_NAME_MAX + 1];
+	char charge[WFS_GRANT_NAME_MAX + 1]; /* grant whose budget pays for the model; "": none */
 	const char *failed;   /* code of a chat's failure; static; NULL: that of the model */
 	json_t *failure_meta; /* the height of the world when it failed; owned; NULL: not known */
 
@@ -165,11 +167,12 @@ void work_look(struct engine *engine, const char *intent_id);
 void work_look_due(struct engine *engine, const char *intent_id);
 
 /** work_look_begun() - begin the work of a call of an outside tool, whose intent this process has
- *  just opened. No other function begins such a work, but work_look_at_first(). */
+ *  just opened. Only this function and work_look_at_first() begin such a work. */
 void work_look_begun(struct engine *engine, const char *intent_id);
 
-/** work_give_up() - give up the work of an intent. @late: as for `give_up` of struct work_kind.
- *  Return: has it one that goes on until its answer is recorded? */
+/** work_give_up() - call `give_up` of the work of an intent, if it has one. @late: as for `give_up`
+ *  of struct work_kind. Return: had the intent a work? The work then goes on until its answer is
+ *  recorded. */
 bool work_give_up(struct engine *engine, const char *intent_id, bool late);
 
 /** work_is_open() - has the intent a work? */
@@ -178,8 +181,8 @@ bool work_is_open(const struct engine *engine, const char *intent_id);
 /** work_look_at_all() - call work_look() for every open intent. */
 void work_look_at_all(struct engine *engine);
 
-/** work_look_at_first() - as work_look_at_all(), when the engine starts: all of these intents were
- *  opened by a process before this one. */
+/** work_look_at_first() - begin the open intents when the engine starts: as work_look_at_all(), but
+ *  also those that call an outside tool. All were opened by a process before this one. */
 void work_look_at_first(struct engine *engine);
 
 /** work_drop_all() - end all work because the engine stops. The intents stay open; they are looked
@@ -206,9 +209,10 @@ void work_fail(struct work *work, const struct wfs_error *error);
  *  `meta` of a receipt. Return: borrowed; NULL: it has not failed, or the height is not known. */
 json_t *work_failure_meta(const struct work *work);
 
-/** work_submit() - send the work's receipt to the kernel, or work->action if it has none; the work
- *  ends when this is recorded. If memory or disk are lacking, or the kernel is overloaded, it is
- *  sent again a second later; after another failure the work ends as by work_fail(). */
+/** work_submit() - send the work's receipt to the kernel, or, if it has none, its other answer
+ *  (`send` or `action` of struct work); the work ends when the answer is recorded. If memory or
+ *  disk are lacking, or the kernel is overloaded, the answer is sent again a second later; after
+ *  any other failure the work ends as by work_fail(). */
 void work_submit(struct work *work);
 
 /** work_free() - end a work without an answer, and free it, at once or when the thread that reads
@@ -223,10 +227,10 @@ void work_free(struct work *work);
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 
-/** work_suspend() - have the work's tool call wait for a time or an event; the work ends when it is
- *  recorded that it waits, and a new one begins when that has come
- *  @wait: {after_ms?, at?, intent_id, until_event?}; taken. Return: 0, or -errno with @error, which
- *  the caller reports with work_fail(). */
+/** work_suspend() - have the work's tool call wait for a time or an event; the work ends when this
+ *  is recorded, and a new one begins when the time or event has come
+ *  @wait: {after_ms?, at?, intent_id, until_event?}; taken; NULL: -ENOMEM. Return: 0, or -errno
+ *  with @error, which the caller reports with work_fail(). */
 int work_suspend(struct work *work, json_t *wait, struct wfs_error *error);
 
 /** work_read() - note that the work's helper has ended on its thread of libuv.
@@ -237,11 +241,11 @@ bool work_read(struct work *work);
 int64_t work_elapsed_ms(const struct work *work);
 
 /** work_left_ms() - get the milliseconds that a turn has left, by the host's clock; at least 0.
- *  @started_ns: member of its document of sys.turn. @setup: its document of sys.turn_setup. Return:
- *  INT64_MAX: the turn has no limit. */
+ *  @started_ns: of the turn's document in sys.turn; @setup: its document in sys.turn_setup
+ *  Return: INT64_MAX: the turn has no limit. */
 int64_t work_left_ms(int64_t started_ns, const json_t *setup);
 
-/** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a
- *  work has one timer, and loses the one set before, after a failure, too. Return: 0, -ENOMEM. */
+/** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() is called
+ *  before. A work has one timer: an earlier one is cleared, also on failure. Return: 0, -ENOMEM. */
 int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
 void work_clear_timer(struct work *work);

@@ -25,16 +25,15 @@ int wfs_models_find(
 /** wfs_models_servers() - read the servers of tools, if the user trusts the world with this
  *  host.json
  *  @ret_tools: the table for wfs_outside_new() (agents/outside/outside.h); caller owns it; NULL:
- *  host.json names none. Return: as wfs_models_find(), except that no server is no error. */
+ *  host.json names no server. Return: as wfs_models_find(), but 0 if host.json names no server. */
 int wfs_models_servers(const char *directory, json_t **ret_tools, struct wfs_error *error);
 
-/** wfs_models_keep_raw() - does host.json say that what models are sent, and what comes back, is to
- *  be kept, as it is by default? @directory: of the world. Return: false also if it cannot be
- *  read. */
+/** wfs_models_keep_raw() - does host.json have the requests to models and the answers kept, as it
+ *  does by default? @directory: of the world. Return: false also if host.json cannot be read. */
 bool wfs_models_keep_raw(const char *directory);
 
-/** wfs_models_guard_keys() - have no core of this process written, and only root look into it (see
- *  agents_secret_get() in secret.h), if its environment has a key for a model, or a header for a
- *  server of tools, of the world in @directory. Does nothing, and reports nothing, if host.json is
- *  broken or the user does not trust it. */
+/** wfs_models_guard_keys() - if the environment has a key for a model, or a header for a server of
+ *  tools, of the world in @directory: have Linux write no core of this process, and let only root
+ *  look into it (see agents_secret_get() in secret.h). Does nothing, and reports nothing, if
+ *  host.json is broken or the user does not trust it. */
 void wfs_models_guard_keys(const char *directory);

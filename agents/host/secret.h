@@ -15,7 +15,7 @@
  */
 enum { AGENTS_SECRET_SIZE_MIN = 16 };
 
-/** agents_secret_get() - read a key from the environment
+/** agents_secret_get() - read a key from the environment variable @variable
  *  After the first key that is found, Linux writes no core of this process, and lets only root look
  *  into it: its environment, curl's buffers and freed memory may all have the key.
  *  Source: docs/decisions/0020-keys.md
@@ -28,6 +28,6 @@ const char *agents_secret_get(const char *variable);
  *  Return: a new reference, which may be @value itself; NULL without memory. */
 json_t *agents_secret_mask(json_t *value, const char *secret);
 
-/** agents_secret_mask_any() - do agents_secret_mask(), also for a short @secret, which is neither
- *  NULL nor empty. */
+/** agents_secret_mask_any() - do agents_secret_mask() with a @secret of any length; not NULL, not
+ *  "". */
 json_t *agents_secret_mask_any(json_t *value, const char *secret);

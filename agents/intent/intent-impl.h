@@ -39,26 +39,29 @@ void call_begin(struct work *work);
 void call_cancel(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_answer() - answer a tool call with its output, which wfs_turn_cut() shortens, and which is
+/** call_answer() - answer a tool call with @output, which wfs_turn_cut() shortens, and which is
  *  hidden if the tool has read private texts. @session: the session that the tool read with, which
  *  has noted these texts (caps/session-text.h); @output: changed; @duration_ms: of the call, for
  *  the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
-/** call_read() - run a tool that reads, on a thread of libuv, and then the kind's take_output with
- *  its output; a failure ends the work. @tool: expanded (agents/prepare/tool.h); @arguments:
- *  copied; @limit_ms: after which the call fails; INT64_MAX: never
+/** call_read() - run a tool that reads on a thread of libuv; afterwards `take_output` of the work's
+ *  kind is called, with the output in work->calling.output; a failure ends the work. @tool:
+ *  expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after which the call fails;
+ *  INT64_MAX: never
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
 
 /* --- call-drive.c: tools that have others take turns --- */
 
-/** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work
- *  If an approval is needed, only has @work wait for it, see work_wait_for_approval().
- *  @arguments: of the call, copied; @left_ms: time left for the calling turn, after which the call
- *  fails; INT64_MAX: no limit
+/** drive_begin() - begin the turns or the chat that a tool call asks for; @work is answered when
+ *  these end
+ *  If the call needs an approval first, nothing is begun, and @work waits for it, see
+ *  work_wait_for_approval().
+ *  @arguments: of the call, copied; @left_ms: time left for the turn that calls, after which the
+ *  call fails; INT64_MAX: no limit
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);
@@ -69,20 +72,21 @@ void drive_leave(struct work *work);
 
 /* --- outside-ask.c: a tool call that calls an outside tool --- */
 
-/** ask_outside() - call an outside tool for a tool call, which then waits for the answer; a failure
- *  ends the work
+/** ask_outside() - have a tool call call an outside tool, and wait for the answer; a failure ends
+ *  the work
  *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: kept
- *  @stored: the call as its run keeps it, with stand-ins for private texts; NULL: the artifacts of
- *  these texts are in work->calling.origin; @limit_ms: after which the call is cancelled;
- *  INT64_MAX: never */
+ *  @stored: the call as its run keeps it, with stand-ins for private texts; NULL:
+ *  work->calling.origin has the artifacts of these texts already; @limit_ms: after which the call
+ *  is cancelled; INT64_MAX: never */
 void ask_outside(struct work *work, const json_t *tool, json_t *arguments, const json_t *stored,
 	int64_t limit_ms);
 bool ask_outside_next(struct work *work, const json_t *answer);
 
 /** ask_outside_list() - have the server of a tool list its tools, because the tool was not found;
- *  the work then begins again, once
+ *  then `begin` of the work's kind is called again. A work does this once.
  *  @name: the tool's full name; NULL: have every server list its tools
- *  Return: false: the server has listed its tools already, or host.json does not name it. */
+ *  Return: false: nothing is waited for: the work has done this before, the server has listed its
+ *  tools already, the principal may not call the tool, or host.json does not name the server. */
 bool ask_outside_list(struct work *work, const char *name);
 void ask_outside_done(struct work *work);
 

@@ -18,6 +18,7 @@
 int mind_predicate(
 	struct wfs_bytes text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 
-/** mind_predicates() - evaluate all predicates that take no argument. @variables: NULL: none
+/** mind_predicates() - evaluate all predicates that take no argument. @variables: object name →
+ *  value; NULL: none
  *  Return: object name → boolean, new reference; NULL without memory. */
 json_t *mind_predicates(const json_t *variables);

@@ -24,13 +24,13 @@ enum {
 
 /**
  * wfs_mind_reflex() - run a reflex
- * @source: Lua
+ * @source: the Lua code
  * @name: of the code, for messages
- * @context: object; its argument
+ * @context: object; the argument of `reflex`
  * @ret_action: caller owns it; NULL: no action
- * Return: 0, -EINVAL (syntax_error: it does not compile, is too large, or defines no reflex;
- * invalid_argument: its result is not an action), -EIO (runtime_error: it failed, with its line, or
- * hit a bound), -ENOMEM.
+ * Return: 0, -EINVAL (syntax_error: the code does not compile, is too large, or defines no reflex;
+ * invalid_argument: its result is not an action), -EIO (runtime_error: the code failed, with the
+ * line in the message, or hit a bound), -ENOMEM.
  */
 int wfs_mind_reflex(struct wfs_bytes source, const char *name, const json_t *context,
 	json_t **ret_action, struct wfs_error *error);

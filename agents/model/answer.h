@@ -44,8 +44,8 @@ struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
  *  open. False if the body is not a stream. */
 bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it may break off?
- *  False if the body is not a stream. */
+/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it does no harm if
+ *  the stream breaks off? False if the body is not a stream. */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_finish() - end the body, and get the answer

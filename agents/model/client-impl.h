@@ -10,7 +10,7 @@
 
 enum wfs_model_call_state {
 	WFS_MODEL_CALL_READY,  /* the next attempt begins when the timer fires */
-	WFS_MODEL_CALL_QUEUED, /* until fewer calls are connecting */
+	WFS_MODEL_CALL_QUEUED, /* waits until fewer calls are connecting */
 	WFS_MODEL_CALL_RUNNING,
 	WFS_MODEL_CALL_ENDED, /* freed when the timer is closed */
 };
@@ -21,7 +21,7 @@ enum wfs_model_limit {
 	WFS_MODEL_LIMIT_FIRST_BYTE,
 	WFS_MODEL_LIMIT_IDLE,
 	WFS_MODEL_LIMIT_TOTAL,
-	WFS_MODEL_LIMIT_LINGER, /* the stream has said its end, and the server keeps it open */
+	WFS_MODEL_LIMIT_LINGER, /* the stream has ended, but the server keeps the connection open */
 };
 
 struct wfs_model_call {
@@ -30,7 +30,7 @@ struct wfs_model_call {
 	TAILQ_ENTRY(wfs_model_call) waiting; /* in the queue */
 	struct wfs_model_request request;
 	CURL *easy;
-	struct curl_slist *headers; /* hold the key */
+	struct curl_slist *headers; /* they contain the key */
 	uv_timer_t timer;
 	enum wfs_model_call_state state;
 	enum wfs_model_limit limit;
@@ -60,8 +60,8 @@ struct wfs_model_client {
 
 /* --- client.c --- */
 
-/** wfs_model_client_handle_closed() - count one open libuv handle of the client less; the last one
- *  frees the client. */
+/** wfs_model_client_handle_closed() - note that one open libuv handle of the client is closed; the
+ *  last one frees the client. */
 void wfs_model_client_handle_closed(struct wfs_model_client *client);
 
 /* --- call.c --- */
@@ -79,20 +79,21 @@ int64_t wfs_model_call_left_ms(const struct wfs_model_call *call);
 void wfs_model_call_set_limit(
 	struct wfs_model_call *call, enum wfs_model_limit limit, int64_t limit_ms);
 
-/** wfs_model_call_limit_reached() - fill the call's failure: it has reached call->limit. */
+/** wfs_model_call_limit_reached() - fill the call's failure with the error that the time limit
+ *  call->limit was reached. */
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
-/** wfs_model_call_take_turn() - has the call got its turn to connect, which it has until
- *  wfs_model_call_end_turn()? If not, it is put into the client's queue; when it gets its turn, its
+/** wfs_model_call_take_turn() - may the call connect now? If so, it counts as connecting until
+ *  wfs_model_call_end_turn(). If not, it is put into the client's queue; when it can connect, its
  *  timer begins the attempt again. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_end_turn() - note that the call is not connecting any more, and let the next call
- *  in the queue connect; nothing if the call has no turn. */
+ *  in the queue connect; does nothing if the call does not count as connecting. */
 void wfs_model_call_end_turn(struct wfs_model_call *call);
 
-/** wfs_model_call_stop() - remove the call from the queue and from curl, stop its timer, and end
- *  its turn to connect; it can then begin again, or end. */
+/** wfs_model_call_stop() - remove the call from the queue and from curl, stop its timer, and do
+ *  wfs_model_call_end_turn(); the call can then begin again, or end. */
 void wfs_model_call_stop(struct wfs_model_call *call);
 
 /** wfs_model_call_end() - call the call's `done`, and free the call. @completion: borrowed; NULL:
@@ -107,16 +108,16 @@ void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
  *  Return: 0, or -ENOMEM. */
 int wfs_model_attempt_setup(struct wfs_model_call *call);
 
-/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. If memory to
+/** wfs_model_attempt_begin() - send the request, or first wait in the client's queue. If memory to
  *  send it is lacking, the attempt has failed: another one is begun later, or the call ends. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
 
-/** wfs_model_attempt_over() - end the call with an answer or a failure, or begin another attempt,
- *  when curl has finished one. @result: curl's */
+/** wfs_model_attempt_over() - when curl has finished an attempt, end the call with an answer or a
+ *  failure, or begin another attempt. @result: of curl */
 void wfs_model_attempt_over(struct wfs_model_call *call, CURLcode result);
 
-/** wfs_model_attempt_timed_out() - end the call or begin another attempt, when the current one has
- *  reached call->limit. */
+/** wfs_model_attempt_timed_out() - when the current attempt has reached call->limit, end the call,
+ *  or begin another attempt. */
 void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 
 /* --- request.c --- */

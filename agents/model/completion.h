@@ -9,8 +9,9 @@
  *    "model"?: text}
  *
  * `arguments` is what the server sent, byte for byte, and is not checked here. If the server sent a
- * value instead of a text, it is that value's canonical JSON. A call without a name stays in the
- * list. A refusal becomes the content if that is absent, with the finish_reason content_filter.
+ * value instead of a text, `arguments` is the canonical JSON of this value. A call without a name
+ * stays in the list. A refusal becomes the content if the server sent no content, and the
+ * finish_reason is then content_filter.
  */
 #pragma once
 

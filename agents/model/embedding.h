@@ -2,9 +2,9 @@
 /*
  * Embeddings: makes the body of a request for one, and reads the vector from a server's answer.
  *
- * An entry is that of host.json's models called WFS_EMBEDDING_MODEL. Vectors that are returned here
- * can be compared: each has the requested size, all its numbers are finite, and not all are zero.
- * A request is a call of client.h. The functions here have no side effects.
+ * An entry is the member WFS_EMBEDDING_MODEL of `models` in host.json. Vectors that are returned
+ * here can be compared: each has the requested size, all its numbers are finite, and not all are
+ * zero. A request is a call of client.h. The functions here have no side effects.
  */
 #pragma once
 
@@ -29,22 +29,23 @@ struct wfs_embedding {
 int wfs_embedding_request(
 	const json_t *entry, const char *text, json_t **ret_body, struct wfs_error *error);
 
-/** wfs_embedding_result() - make a vector or a failure from a result; to be called by `done`
+/** wfs_embedding_result() - make a vector, or a failure, from the result of a call; to be called by
+ *  `done` of its struct wfs_model_request
  *  @endpoint, @entry: of the request
  *  @ret_embedding: caller releases it with wfs_embedding_done()
  *  @ret_failure: its pointers are valid until `done` returns
- *  Return: 0, or -EBADMSG (@ret_failure is filled instead, also without memory). */
+ *  Return: 0, or -EBADMSG (@ret_failure is filled instead, also if memory is lacking). */
 int wfs_embedding_result(const struct wfs_model_result *result,
 	const struct wfs_model_endpoint *endpoint, const json_t *entry,
 	struct wfs_embedding *ret_embedding, struct wfs_model_failure *ret_failure);
 
 /** wfs_embedding_read() - read the one vector of an answer
- *  It may be an array of numbers, or base64 of little-endian float32, which some servers send
- *  unasked.
+ *  The vector may be an array of numbers, or base64 of little-endian float32, which some servers
+ *  send unasked.
  *  @answer: the parsed body; any value
  *  @entry: of the model; the request was made from it
  *  @ret_embedding: caller releases it with wfs_embedding_done()
- *  @failure: the caller has set its secret, which no text that is filled in contains
+ *  @failure: the caller has set its `secret`; texts that are filled in do not contain the secret
  *  Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM. */
 int wfs_embedding_read(const json_t *answer, const json_t *entry,
 	struct wfs_embedding *ret_embedding, struct wfs_model_failure *failure);

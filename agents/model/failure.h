@@ -62,10 +62,10 @@ void wfs_model_mask(struct wfs_buffer *buffer, struct wfs_bytes text, const char
 /** wfs_model_failure_begin() - clear all members of a failure except the secret. */
 void wfs_model_failure_begin(struct wfs_model_failure *failure);
 
-/** wfs_model_failure_text() - write a server's text into a member, cleaned, without the secret, and
- *  cut to fit; without memory, "" is written
+/** wfs_model_failure_text() - write a server's text into a member of @failure: cleaned, without the
+ *  secret, and cut to fit; if memory is lacking, "" is written
  *  @text: from the server
- *  @target: a member of @failure, of @target_size bytes */
+ *  @target: the member, of @target_size bytes */
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,
 	char *target, size_t target_size);
 

@@ -4,8 +4,9 @@
  *
  * Repeating is safe because no tool has run yet. It is done for the statuses 408, 409, 429 and
  * those from 500 on (but not 501, which will not change), and for failures of the transport.
- * `x-should-retry` overrides that. Servers say how long to wait; one that asks for more than the
- * bound is not asked again. Source: the policy of OpenAI's own clients.
+ * The header `x-should-retry` overrides that; but the error insufficient_quota is never repeated.
+ * Servers say how long to wait; if a server asks for a longer wait than the bound, the request is
+ * not sent again. Source: the policy of OpenAI's own clients.
  */
 #pragma once
 
@@ -18,11 +19,11 @@ struct wfs_model_failure;
 struct wfs_retry_input {
 	unsigned int attempt; /* 1: the first has failed */
 	unsigned int attempt_max;
-	bool lost;                  /* by the transport, in a way that may not happen again */
+	bool lost;                  /* the transport failed, in a way that may not happen again */
 	int status;                 /* HTTP; 0: none came */
 	const char *code;           /* in the error body */
 	const char *type;           /* in the error body */
-	const char *should_retry;   /* headers from here */
+	const char *should_retry;   /* value of a header, as the next two */
 	const char *retry_after_ms; /* a number of milliseconds */
 	const char *retry_after;    /* a number of seconds, or a date */
 	int64_t now_s;              /* since 1970, for dates */

@@ -11,10 +11,10 @@
 /* The ends of a started process's descriptors that stay here; caller closes them. Plain value. */
 struct outside_process {
 	pid_t keeper; /* of worldfs-outside; the caller waits for it after its socket has ended */
-	int input;    /* to be written to */
-	int output;   /* to be read, as the next one */
-	int errors;
-	int socket; /* see agents/outside/keeper/keeper.h */
+	int input;    /* to be written; the standard input of the server */
+	int output;   /* to be read; its standard output */
+	int errors;   /* to be read; its standard error */
+	int socket;   /* see agents/outside/keeper/keeper.h */
 };
 
 /** outside_process_image() - copy the program worldfs-outside into a memfd.
@@ -23,7 +23,7 @@ int outside_process_image(void);
 
 /** outside_process_start() - start the command of a server. The calling thread must live as long as
  *  the server may: Linux ends the process when the thread ends
- *  @name: of the server
+ *  @image_fd: from outside_process_image(). @name: of the server; @host: its entry in host.json
  *  Return: 0, -ENOTSUP (not_enabled: the sandbox needs bubblewrap), -ENOMEM, or another -errno,
  *  with @error filled. */
 int outside_process_start(int image_fd, const char *name, const struct wfs_host_server *host,

@@ -18,7 +18,7 @@ enum outside_asked {
 };
 
 enum outside_call_state {
-	OUTSIDE_CALL_WAITING, /* for the server, or for its turn */
+	OUTSIDE_CALL_WAITING, /* until the server is ready, and has fewer running calls */
 	OUTSIDE_CALL_RUNNING, /* the server has the request */
 	OUTSIDE_CALL_ENDED,   /* freed when its timer is closed */
 };
@@ -33,11 +33,11 @@ struct wfs_outside_call {
 	char *tool;
 	struct wfs_hash hash; /* of the tool for which the call was allowed */
 	bool has_hash;
-	struct wfs_buffer message; /* until it is sent */
-	size_t message_bytes;
-	bool sent;      /* at least once */
-	bool resent;    /* in a new session */
-	bool cancelled; /* ends when the loop runs */
+	struct wfs_buffer message; /* the request, until it is sent */
+	size_t message_bytes;      /* size of the request */
+	bool sent;                 /* the request was sent at least once */
+	bool resent;               /* the request was sent again, in a new session */
+	bool cancelled;            /* the call ends when the loop runs */
 	int64_t began_ns;
 	int64_t timeout_ms;
 	uv_timer_t timer;
@@ -52,9 +52,9 @@ TAILQ_HEAD(outside_calls, wfs_outside_call);
 struct outside_transport {
 	/* Opens the connection server->link. Return: 0, or -errno with @error filled. */
 	int (*open)(struct outside_server *server, struct wfs_error *error);
-	/* Sends a message, which is taken. @call: that it belongs to; NULL: none; @asked: it is
-	 * what the client asks for itself. What fails later goes to outside_fail(), or to
-	 * outside_call_fail(). Return: 0, -errno. */
+	/* Sends a message, which is taken. @call: to which the message belongs; NULL: none;
+	 * @asked: it is a request that the client makes for itself. If sending fails later,
+	 * outside_fail() or outside_call_fail() is called. Return: 0, -errno. */
 	int (*send)(struct outside_server *server, struct wfs_buffer *message,
 		struct wfs_outside_call *call, bool asked);
 	/* The protocol is agreed on; the next message says so to the server. May be NULL. */
@@ -85,26 +85,26 @@ struct outside_server {
 	enum wfs_outside_state state;
 	char reason[WFS_OUTSIDE_REASON_SIZE];
 	const struct outside_transport *transport;
-	void *link;          /* of the transport; NULL: not connected */
-	json_t *secrets;     /* array of texts that must not come back; NULL: none */
-	const char *version; /* that was agreed on; before that, that was asked for */
-	int64_t last_id;
-	enum outside_asked asked;
-	int64_t asked_id;
-	uv_timer_t timer; /* limit of what was asked for; pause of a server that has failed */
-	uv_timer_t soon;  /* see outside_soon() */
-	bool wanted;      /* to be started, without a call */
-	bool has_tools;   /* it has said so when the protocol was agreed on */
-	bool list_wanted; /* the tools have changed */
-	bool ping_wanted; /* does the server still answer? */
-	bool listed;
+	void *link;               /* of the transport; NULL: not connected */
+	json_t *secrets;          /* array of texts that must not come back; NULL: none */
+	const char *version;      /* of the protocol: agreed on, or, before that, asked for */
+	int64_t last_id;          /* of the requests to the server */
+	enum outside_asked asked; /* what the client waits for */
+	int64_t asked_id;         /* of this request */
+	uv_timer_t timer;         /* time limit of `asked`; pause of a server that has failed */
+	uv_timer_t soon;          /* see outside_soon() */
+	bool wanted;              /* it is to be started, even without a call */
+	bool has_tools;   /* it has said, when the protocol was agreed on, that it has tools */
+	bool list_wanted; /* its tools have changed, and are to be listed */
+	bool ping_wanted; /* it is to be asked whether it still answers */
+	bool listed;      /* its tools have been listed at least once */
 	unsigned int failure_count; /* since it was ready for a while */
 	int64_t ready_ns;           /* when it became ready; monotonic */
 	int64_t listed_ns;          /* when it was asked for its tools last */
-	int64_t noise_second;       /* see outside_noise() */
+	int64_t noise_second;       /* in which `noise` is counted, see outside_noise() */
 	size_t noise;
-	struct outside_tools tools;
-	struct outside_tools listing;
+	struct outside_tools tools;   /* the newest complete list */
+	struct outside_tools listing; /* the list that is being read */
 	struct outside_calls waiting;
 	struct outside_calls running;
 	size_t waiting_count;
@@ -128,16 +128,20 @@ struct wfs_outside {
 
 /* --- outside.c --- */
 
-/** outside_handle_closed() - count one open handle of the client less. */
+/** outside_handle_closed() - note that one open libuv handle of the client is closed; the last one
+ *  frees the client. */
 void outside_handle_closed(struct wfs_outside *outside);
 
 /* --- server.c --- */
 
 /** outside_soon() - have the loop do what is to be done for the server: start it, list its tools,
- *  send calls that wait. Callable from everywhere. */
+ *  send calls that wait. May be called from any callback. */
 void outside_soon(struct outside_server *server);
 
-/** outside_server_init() - Return: 0, -ENOMEM, … */
+/** outside_server_init() - prepare a server whose `outside` and `name` are set, from its entry in
+ *  the table; one that is to start always is started when the loop runs. Return: 0, -EINVAL (the
+ *  entry does not have its form), -ENOMEM, … with @error; the caller calls outside_server_close(),
+ *  also after a failure. */
 int outside_server_init(struct outside_server *server, struct wfs_error *error);
 
 /** outside_server_close() - end the server and its calls, without callbacks. */
@@ -156,8 +160,9 @@ void outside_again(struct outside_server *server);
  *  Return: false: there were too many of them, and outside_fail() was called. */
 bool outside_noise(struct outside_server *server, size_t size);
 
-/** outside_answered() - take the answer to what the client asked for itself. May call
- *  outside_fail(). @message: NULL: there is an answer, which is not valid: @fault says why */
+/** outside_answered() - take the answer to the request that the client has made for itself
+ *  (server->asked). May call outside_fail(). @message: NULL: an answer came that is not valid:
+ *  @fault says why */
 void outside_answered(
 	struct outside_server *server, const struct wfs_rpc_message *message, const char *fault);
 
@@ -167,11 +172,13 @@ void outside_send(struct outside_server *server, struct wfs_buffer *message);
 
 /* --- call.c --- */
 
-/** outside_call_new() - do wfs_outside_call_start() for a server. */
+/** outside_call_new() - begin a call of a tool of @server; parameters and return values are those
+ *  of wfs_outside_call_start(). */
 int outside_call_new(struct outside_server *server, const struct wfs_outside_request *request,
 	struct wfs_outside_call **ret_call, struct wfs_error *error);
 
-/** outside_call_find() - find a running call by the id of its request. Return: NULL: not found */
+/** outside_call_find() - find a running call. @id: of its request. Return: borrowed; NULL: not
+ *  found. */
 struct wfs_outside_call *outside_call_find(const struct outside_server *server, int64_t id);
 
 /** outside_call_send() - send a waiting call, or end it if the server lists no such tool. */
@@ -196,13 +203,14 @@ void outside_call_free(struct wfs_outside_call *call);
 
 /** outside_take() - take a message from the server. May end the server or calls, and callbacks may
  *  free the client, whose memory stays until the loop runs again.
- *  @call: to which it belongs by its connection; NULL: not known */
+ *  @call: the call on whose connection the message came; NULL: not known */
 void outside_take(
 	struct outside_server *server, struct wfs_bytes text, struct wfs_outside_call *call);
 
-/** outside_take_broken() - take a message that cannot be read. @head, @tail: its beginning and end;
- *  @size: in bytes
- *  @code, @why: for the call that it answers, if its id can be found in these */
+/** outside_take_broken() - take a message that cannot be read. @head, @tail: its beginning and its
+ *  end; @size: of the whole message, in bytes
+ *  @code, @why: the error of the call that the message answers, if @head or @tail has the call's
+ *  id */
 void outside_take_broken(struct outside_server *server, struct wfs_bytes head,
 	struct wfs_bytes tail, size_t size, enum wfs_error_code code, const char *why);
 
@@ -212,29 +220,29 @@ void outside_take_broken(struct outside_server *server, struct wfs_bytes head,
  *  have been masked. */
 void outside_line(char *target, size_t target_size, struct wfs_bytes text);
 
-/** outside_reason() - describe a negative errno. */
+/** outside_reason() - describe the negative errno @r. Return: static. */
 const char *outside_reason(int r);
 
-/** outside_mask() - replace the secrets of the server in @value, which is taken.
+/** outside_mask() - replace the secrets of the server in @value by `***`. @value: taken.
  *  Return: a new reference; NULL without memory. */
 json_t *outside_mask(const struct outside_server *server, json_t *value);
 
-/** outside_mask_bytes() - replace the secrets of the server in @bytes, which is marked as failed
- *  without memory. */
+/** outside_mask_bytes() - replace the secrets of the server in @bytes by `***`; if memory is
+ *  lacking, @bytes is marked as failed (kernel/base/buffer.h). */
 void outside_mask_bytes(const struct outside_server *server, struct wfs_buffer *bytes);
 
 /* --- tool.c --- */
 
 void outside_tools_done(struct outside_tools *tools);
 
-/** outside_tools_add() - add the tools of one page. @result: of tools/list
- *  @ret_cursor: of the next page; borrowed; NULL: this is the last one
+/** outside_tools_add() - add the tools of one page of a list. @result: of tools/list
+ *  @ret_cursor: of the next page; borrowed from @result; NULL: this page is the last one
  *  Return: 0, -EBADMSG (the result is not a page, or the list is too large: @error says so),
  *  -ENOMEM. */
 int outside_tools_add(const struct outside_server *server, struct outside_tools *tools,
 	const json_t *result, const char **ret_cursor, struct wfs_error *error);
 
-/** outside_tools_find() - Return: borrowed, or NULL. */
+/** outside_tools_find() - find the tool called @name. Return: borrowed; NULL: not found. */
 const struct wfs_outside_tool *outside_tools_find(
 	const struct outside_tools *tools, const char *name);
 
@@ -246,7 +254,7 @@ bool outside_tools_same(const struct outside_tools *a, const struct outside_tool
 /* The result of a call, as it is read. */
 struct outside_reading {
 	const struct outside_server *server;
-	size_t left_bytes; /* of the output */
+	size_t left_bytes; /* how much more output is accepted */
 	struct wfs_buffer text;
 	size_t cut_bytes; /* of text that was left out */
 	json_t *content;
@@ -260,17 +268,19 @@ struct outside_reading {
 void outside_reading_done(struct outside_reading *reading);
 
 /** outside_reading_read() - read the result of tools/call, which any server may have made
- *  @reading: zeroed, with the server; caller calls outside_reading_done(), whatever is returned
- *  @tool: that was called; NULL: it is not listed any more
- *  Return: 0, -EBADMSG (reading->code and fault say why), -ENOMEM. */
+ *  @reading: zeroed, with `server` set; filled; caller calls outside_reading_done(), also after a
+ *  failure
+ *  @tool: that was called; NULL: the server does not list it any more
+ *  Return: 0, -EBADMSG (reading->code and reading->fault say why), -ENOMEM. */
 int outside_reading_read(
 	struct outside_reading *reading, const struct wfs_outside_tool *tool, const json_t *result);
 
 /* --- http.c --- */
 
-/** outside_http_over() - a transfer of the client has ended. @ended: its private pointer
+/** outside_http_over() - take the end of a transfer. @ended: the transfer's CURLOPT_PRIVATE
  *  @result: of curl (CURLcode) */
 void outside_http_over(void *ended, int result);
 
-/** outside_http_release() - close `multi` when the client is freed, and no connection uses it. */
+/** outside_http_release() - free outside->multi, if the client was freed by its caller, and no
+ *  connection uses `multi`. */
 void outside_http_release(struct wfs_outside *outside);

@@ -67,10 +67,10 @@ struct wfs_outside_tool {
 struct wfs_outside_server {
 	const char *name;
 	enum wfs_outside_state state;
-	const char *reason; /* why it failed last; "": it has not since it was ready */
+	const char *reason; /* why it failed last; "": it has not failed since it was ready */
 	const struct wfs_outside_tool *tools; /* as listed last; also while it is not ready */
 	size_t tool_count;
-	bool listed; /* it has been, at least once */
+	bool listed; /* its tools have been listed, at least once */
 };
 
 /* Functions that the client calls. Plain value, copied; the functions may be NULL. */
@@ -100,7 +100,7 @@ struct wfs_outside_result {
 	 * says so if the text was cut. */
 	struct wfs_bytes text;
 	json_t *content;    /* array of the parts; bytes are {"blob": index}; NULL: no answer */
-	json_t *structured; /* object, or NULL */
+	json_t *structured; /* the structured content, an object; NULL: none */
 	const struct wfs_outside_blob *blobs;
 	size_t blob_count;
 	int64_t duration_ms;
@@ -112,13 +112,13 @@ struct wfs_outside_request {
 	const char *tool;
 	json_t *arguments;     /* an object */
 	const char *intent_id; /* sent as _meta["worldfs/intent_id"] */
-	/* Of the tool for which the call was allowed; if the server lists another one when the call
-	 * is sent, the call ends with WFS_E_CONFLICT. NULL: any */
+	/* Of the tool, as it was when the call was allowed; if the tool in the server's list has
+	 * another hash when the call is sent, the call ends with WFS_E_CONFLICT. NULL: any hash */
 	const struct wfs_hash *hash;
-	int64_t timeout_ms; /* from now on; 0: that of the server */
+	int64_t timeout_ms; /* from the start of the call; 0: the time limit of the server */
 	void *context;
-	/* The server reports progress. @total: 0: not known; @message: one line, may be "".
-	 * May be NULL. */
+	/* Called when the server reports progress. @total: 0: not known; @message: one line, may
+	 * be "". The function may be NULL. */
 	void (*progress)(void *context, double progress, double total, const char *message);
 	/* The call has ended and is freed. May use all functions here. */
 	void (*done)(void *context, const struct wfs_outside_result *result);
@@ -146,8 +146,8 @@ void wfs_outside_free(struct wfs_outside *outside);
 /** wfs_outside_count() - count the servers of the table. */
 size_t wfs_outside_count(const struct wfs_outside *outside);
 
-/** wfs_outside_server() - look at the server @index, which is below wfs_outside_count(); servers
- *  have the order of their names. */
+/** wfs_outside_server() - get the server @index, which is below wfs_outside_count(); servers are in
+ *  the order of their names. */
 void wfs_outside_server(
 	const struct wfs_outside *outside, size_t index, struct wfs_outside_server *ret_server);
 
@@ -160,8 +160,9 @@ const struct wfs_outside_tool *wfs_outside_tool_find(
  *  known; `changed` is called when they are, or when it has failed. @server: NULL: every server */
 void wfs_outside_list(struct wfs_outside *outside, const char *server);
 
-/** wfs_outside_is_settled() - is the server called @server either ready, or down or waiting after a
- *  failure? @server: NULL: is every server? Return: true also if no server has this name. */
+/** wfs_outside_is_settled() - is the server called @server not to be started, not starting, and not
+ *  listing its tools? @server: NULL: is this true of every server? Return: true also if no server
+ *  has this name. */
 bool wfs_outside_is_settled(const struct wfs_outside *outside, const char *server);
 
 /** wfs_outside_call_start() - begin a call; the server is started if it is not running

@@ -36,8 +36,8 @@ int wfs_graph_init(struct wfs_graph *graph, size_t step_count);
 void wfs_graph_done(struct wfs_graph *graph);
 
 /** wfs_graph_depend() - make the current step depend on the step with the number @step (less than
- *  step_count), which may come before or after it. @ret_new: false: it did already. Return: 0, or
- *  -ENOMEM. */
+ *  step_count), which may come before or after it in the plan. @ret_new: false: the current step
+ *  depends on @step already. Return: 0, or -ENOMEM. */
 int wfs_graph_depend(struct wfs_graph *graph, uint32_t step, bool *ret_new);
 
 /** wfs_graph_end_step() - note that all dependencies of the current step are given; the next step

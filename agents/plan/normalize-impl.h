@@ -75,8 +75,8 @@ int normalize_no_memory(struct normalize *work);
 int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t index,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** normalize_tell() - add a member to work->details. @r: of normalize_refuse(); @value: taken.
- *  Return: @r, or -ENOMEM. */
+/** normalize_tell() - add a member to work->details, after normalize_refuse(). @r: what
+ *  normalize_refuse() has returned; @value: taken. Return: @r, or -ENOMEM. */
 int normalize_tell(struct normalize *work, int r, const char *name, json_t *value);
 
 /** normalize_string() - make a JSON string of @text. Return: new reference, NULL without memory. */
@@ -92,8 +92,8 @@ int normalize_text(struct normalize *work, const json_t *written, size_t max, js
  *  work->indices. */
 int normalize_ids(struct normalize *work);
 
-/** normalize_steps() - make work->documents from work->written, and add the dependencies to
- *  work->graph, whose order, and refusal of cycles, are left to the caller
+/** normalize_steps() - make work->documents from work->written, and add the dependencies of the
+ *  steps to work->graph; the caller then sorts the graph, and refuses cycles
  *  The caller has called normalize_ids() and wfs_graph_init(). Unless work->is_document, each item
  *  of work->written becomes null. */
 int normalize_steps(struct normalize *work);

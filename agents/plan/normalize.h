@@ -27,10 +27,10 @@ struct wfs_error;
 enum {
 	WFS_PLAN_VALUES_MAX = 4000000,     /* values of JSON in a plan's text */
 	WFS_PLAN_PART_SIZE = 4 << 20,      /* approximate bytes of the steps of one part */
-	WFS_PLAN_PART_VALUES = 200000,     /* approximate values of JSON in them */
+	WFS_PLAN_PART_VALUES = 200000,     /* approximate values of JSON in these steps */
 	WFS_PLAN_STEP_SIZE_MAX = 8 << 20,  /* bytes of one step, its edges and its result */
-	WFS_PLAN_STEP_VALUES_MAX = 500000, /* values of JSON in it */
-	WFS_PLAN_TOOL_NAME_MAX = 256,      /* bytes; of a method, too */
+	WFS_PLAN_STEP_VALUES_MAX = 500000, /* values of JSON in all of these */
+	WFS_PLAN_TOOL_NAME_MAX = 256,      /* bytes of a tool's name, and of a method */
 	WFS_PLAN_REASON_MAX = 500,         /* characters of the reason why a step was not done */
 	WFS_PLAN_FINAL_MAX = 256 << 10,    /* characters of an answer; longer ones are cut */
 	WFS_PLAN_DRAFT_MAX = 4000, /* characters of a draft, which is in what each step writes */

@@ -34,8 +34,8 @@ struct preparing {
 	json_t *notes;
 	json_t *variables;
 	json_t *mind;
-	json_t *read;  /* {artifact id: what reading it gave} */
-	json_t *place; /* sys.workflow's cell of the agent; NULL: it never had a state */
+	json_t *read;  /* {id: artifact}: the artifacts that were read */
+	json_t *place; /* the agent's cell of sys.workflow; NULL: it never had a state */
 	json_t *workflow;
 	json_t *messages;
 	struct wfs_error reason;      /* why an artifact could not be read or used */
@@ -73,17 +73,17 @@ int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, 
  *  the artifact, such as a lack of memory? Then the turn does not begin. */
 bool prepare_ends_all(int r);
 
-/** prepare_missing() - note, with the reason in turn->reason, that the turn continues without an
- *  artifact that could not be read or used. @r: -errno of the failure; @stage, @reference,
+/** prepare_missing() - add a note, with the reason in turn->reason, that the turn continues without
+ *  an artifact that could not be read or used. @r: -errno of the failure; @stage, @reference,
  *  @fallback: as for prepare_note()
  *  Return: 0; -ENOMEM; or @r with @error, if the turn does not begin, see prepare_ends_all(). */
 int prepare_missing(struct preparing *turn, int r, const char *stage, const char *reference,
 	const char *fallback, struct wfs_error *error);
 
-/** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; only the
- *  first call of a turn for @id reads. @ret_artifact: `artifact` in the answer to the action
- *  read_artifact; borrowed from turn->read. Return: 0, -ENOENT (no such artifact), -EACCES, … with
- *  @error. */
+/** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; an
+ *  artifact that the turn has read already is not read again. @ret_artifact: `artifact` in the
+ *  answer to the action read_artifact; borrowed from turn->read. Return: 0, -ENOENT (no such
+ *  artifact), -EACCES, … with @error. */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 

@@ -32,8 +32,8 @@ struct wfs_view;
 int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *completion, struct wfs_error *error);
 
-/** agents_reveal() - copy a document, with private texts in place of their stand-ins; with a note
- *  in place of those that the session's principal may not read, or the world does not keep.
+/** agents_reveal() - copy a document, with private texts in place of their stand-ins. A text that
+ *  the session's principal may not read, or that the world does not keep, is replaced by a note.
  *  @session: of the agent or, for a step of a plan, of the plan's principal; @view: in which the
  *  document was read
  *  @ret_copy: a new reference, which may be to @document itself. Return: 0, or -errno with
@@ -49,7 +49,8 @@ struct agents_origin {
 };
 void agents_origin_done(struct agents_origin *origin);
 
-/** agents_origin_is_private() - may some principal not read all of these texts? */
+/** agents_origin_is_private() - is there a principal that may not read all of the texts for which
+ *  @origin stands? */
 bool agents_origin_is_private(const struct agents_origin *origin);
 
 /** agents_origin_add() - add to @origin the private artifacts to which the answer to @action (an
@@ -57,9 +58,9 @@ bool agents_origin_is_private(const struct agents_origin *origin);
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
-/** agents_origin_add_agent() - add the artifact of the agent @agent to @origin, if it is
- *  private. @session: opens the view of the head that is read; the agent's, or that of a principal
- *  which has the agent take a turn: the result does not depend on its rights
+/** agents_origin_add_agent() - add the artifact of the agent @agent to @origin, if the artifact is
+ *  private. @session: of the agent, or of a principal that has the agent take a turn; only opens
+ *  the view of the head that is read: its rights do not matter
  *  Return: 0, or -errno with @error. */
 int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error);

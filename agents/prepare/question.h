@@ -19,10 +19,11 @@ enum wfs_effect agents_question_find(const char *kind);
  *  Return: new reference, or NULL without memory. */
 json_t *agents_question_tool(enum wfs_effect effect);
 
-/** agents_question_ask() - ask a question as the session's principal, and append the answer as JSON
+/** agents_question_ask() - ask a question as the session's principal, and append the answer to
+ *  @output as JSON
  *  Reads files of the store, so it must not run on the thread of a loop.
  *  @params: of the effect
- *  @ret_meta: after a failure, the height of the world; caller owns it; NULL: not reported
+ *  @ret_meta: set after a failure: the height of the world; caller owns it; NULL: not reported
  *  Return: 0, -EACCES, -ENOENT, -EFBIG (too_large: the blob), … with @error. */
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, struct wfs_buffer *output, json_t **ret_meta,

@@ -27,14 +27,15 @@ int agents_router_tool(const struct agents_catalog *catalog, const char *name, c
 /** agents_router_find() - find the tool of a canonical call
  *  @call: changed: its args become those that the tool takes
  *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
- *  @ret_outcome: that of the call, if it fails with -ENOENT or -EINVAL; caller owns it
+ *  @ret_outcome: set if -ENOENT or -EINVAL is returned: the outcome of the call, which has failed;
+ *  caller owns it
  *  Return: 0, -ENOENT (no tool for steps has this name and method), -EINVAL (no name, or args that
- *          do not fit the tool), or another -errno with @error. */
+ *  do not fit the tool), or another -errno with @error. */
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
 	json_t **ret_outcome, struct wfs_error *error);
 
-/** agents_router_done() - make the outcome of a call that has this result. @result: borrowed; if it
- *  has `ok: false`, the outcome is a failure. Return: new reference, or NULL without memory. */
+/** agents_router_done() - make the outcome of a call that has given @result. @result: borrowed; if
+ *  it has `ok: false`, the outcome is a failure. Return: new reference, or NULL without memory. */
 json_t *agents_router_done(const json_t *call, json_t *result);
 
 /** agents_router_failed() - make the outcome of a call that failed. @code: WFS_TOOL_EXCEPTION or

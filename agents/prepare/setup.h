@@ -32,8 +32,8 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error);
 
 /** agents_setup_names() - read the names of tools in an agent's configuration
- *  @asker, @params: as for agents_setup_make(), which has judged the asker
- *  @ret_names: as they are there; caller owns it
+ *  @asker, @params: as for agents_setup_make(), which has already checked the rights of the asker
+ *  @ret_names: the member `tools` of the configuration; []: it has none; caller owns it
  *  Return: as agents_setup_make(). */
 int agents_setup_names(const struct wfs_session *asker, const json_t *params, json_t **ret_names,
 	struct wfs_error *error);

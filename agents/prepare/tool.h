@@ -25,7 +25,7 @@
 
 /* Where the tools of one caller come from. Plain value; borrowed. */
 struct agents_catalog {
-	/* Tools that it may not call are not found. */
+	/* Tools that the principal of this session may not call are not found. */
 	const struct wfs_session *caller;
 	struct wfs_view *view;
 	const struct wfs_helpers *helpers;
@@ -55,8 +55,9 @@ json_t *agents_tool_find(const json_t *tools, const char *name);
 /** agents_tool_is() - is @tool of this kind, one of WFS_TOOL_KIND_…? */
 bool agents_tool_is(const json_t *tool, const char *kind);
 
-/** agents_tool_alias() - look up an alias of a tool, given as @name and @method or as NAME.METHOD.
- *  @method: may be "". Return: the tool's canonical name, static; NULL: it is not an alias. */
+/** agents_tool_alias() - look up an alias of a tool. @name, @method: the two parts of the alias; or
+ *  @name is NAME.METHOD, and @method is "". Return: the tool's canonical name, static; NULL: this
+ *  is not an alias. */
 const char *agents_tool_alias(const char *name, const char *method);
 
 /** agents_tool_expand() - expand one tool. @tool: not changed. @ret_tool: caller owns it.
@@ -70,7 +71,7 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 	struct wfs_error *error);
 
 /** agents_tool_check() - do these arguments fit the tool?
- *  @helpers: check the arguments if the tool is a helper
+ *  @helpers: if the tool is a helper, they check its arguments
  *  @tool: expanded
  *  Return: 0, -EINVAL (the message says where and what), -ENOMEM. */
 int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
@@ -87,7 +88,7 @@ int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, js
 	json_t **ret_action, struct wfs_error *error);
 
 /** agents_tool_asked() - make the action that a call of @tool with these arguments would be, even
- *  if they do not fit the tool; only for finding which texts in them are private. @tool: as kept or
- *  expanded, of a kind that agents_tool_action() takes
+ *  if they do not fit the tool; only for finding which texts in the arguments are private. @tool:
+ *  as kept or expanded, of a kind that agents_tool_action() takes
  *  Return: new reference, or NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

@@ -9,14 +9,14 @@
 
 #include <stdint.h>
 
-/** wfs_supervisor_tell() - send assignments, one a line, as `READY=1`; a failure is ignored. Waits
- *  while systemd leaves 10 datagrams unread, which Linux keeps.
+/** wfs_supervisor_tell() - send assignments, such as `READY=1`, one on each line; a failure is
+ *  ignored. Waits while the queue of the socket, which has room for 10 datagrams, is full.
  *  Thread: any. */
 void wfs_supervisor_tell(const char *assignments);
 
-enum { WFS_SUPERVISOR_PAUSE_MS = 5000 }; /* of a service that is not watched */
+enum { WFS_SUPERVISOR_PAUSE_MS = 5000 }; /* if systemd has no watchdog for the service */
 
 /** wfs_supervisor_pause_ms() - get how often the service should send STATUS and `WATCHDOG=1`
- *  Return: milliseconds, at most half of what WATCHDOG_USEC allows and WFS_SUPERVISOR_PAUSE_MS; 0:
- *  never, because systemd does not wait for messages of this process. */
+ *  Return: milliseconds between two messages: half of WATCHDOG_USEC, but at most
+ *  WFS_SUPERVISOR_PAUSE_MS; 0: send none, because systemd has not set NOTIFY_SOCKET. */
 uint64_t wfs_supervisor_pause_ms(void);

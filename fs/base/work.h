@@ -11,13 +11,13 @@
 
 struct wfs_work;
 
-/* A task. Plain value; the work uses it until it calls `run`. */
+/* A task. Plain value; a struct wfs_work uses it until it calls `run`. */
 struct wfs_work_task {
 	void (*run)(struct wfs_work_task *task);
 	struct wfs_work_task *next; /* private; lock: the work's */
 	int64_t due_ns;             /* private; monotonic clock */
 	const void *user;           /* private */
-	uint64_t round;             /* private; 0: the task has a delay, and no round */
+	uint64_t round;             /* private; 0: from wfs_work_add(), which has no rounds */
 };
 
 enum {
@@ -35,7 +35,7 @@ void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned in
 
 /** wfs_work_add_in_turn() - run @task in one of the next rounds, each of which runs one task of
  *  every user that has tasks
- *  A work has either only tasks in turn, or only tasks with delays.
+ *  For one @work, call either only this function or only wfs_work_add().
  *  @user: to which the task belongs; only this address is compared. Thread: any. */
 void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user);
 

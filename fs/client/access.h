@@ -16,11 +16,12 @@ struct wfs_access;
 struct wfs_access_options {
 	const char *directory; /* of the world; must outlive the access */
 	const char *as; /* principal to act as, must outlive the access; NULL: the operator */
-	/* Requests may change the world. So without an owner this process owns it for a while, and
-	 * waits up to WFS_OPEN_WAIT_MS for another process that does the same. */
+	/* Requests may change the world. So, if the world has no owner, this process becomes its
+	 * owner until the access is freed. It waits up to WFS_OPEN_WAIT_MS while another process
+	 * has the world open for changes, but no socket. */
 	bool change;
 	wfs_driver_start
-		*drive;       /* starts the driver, without an owner; NULL: agents are not driven */
+		*drive;       /* if no owner runs: starts the driver; NULL: agents are not driven */
 	unsigned int wait_ms; /* see fs/client/client.h; 0: WFS_CLIENT_WAIT_MS */
 };
 
@@ -43,9 +44,9 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 
 /** wfs_access_take() - take the answer to the oldest request
  *  If the owner ends before it has read the first request, and no other was posted, the request is
- *  sent to the next owner, or done here.
+ *  sent to the world's next owner, or done by this process.
  *  @ret_answer: caller releases it with wfs_answer_done()
- *  @wait: wait for it; a request must be open. @error: set only if -errno is returned
+ *  @wait: wait for the answer; a request must be open. @error: set only if -errno is returned
  *  Return: 1 (also if the answer is an error); 0: not answered yet, and @wait is false; -errno: no
  *  more answers will come. */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
@@ -57,7 +58,8 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
 /** wfs_access_beside() - open a second access to the world of @access, as its principal; requests
- *  through one do not wait for those through the other. Without an owner, it drives no agents.
+ *  through one do not wait for those through the other. If this process has opened the world, the
+ *  second access has no driver.
  *  @ret_access: caller frees it, before @access
  *  Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);

@@ -28,7 +28,7 @@ struct wfs_client;
 
 /** wfs_client_new() - connect to the owner of the world in @directory
  *  @as: principal to act as, must outlive the client; NULL: the operator
- *  @wait_ms: after which time without any reaction the owner is given up; at least
+ *  @wait_ms: how long the owner may show no reaction before the client gives it up; at least
  *            WFS_CLIENT_WAIT_MIN_MS
  *  @ret_client: caller frees it with wfs_client_free()
  *  Return: 0, or as wfs_socket_connect() (fs/base/socket.h): -ENOENT or -ECONNREFUSED (no owner;

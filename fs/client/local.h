@@ -35,7 +35,7 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
 /** wfs_local_beside() - open a second access to the world of @local, as its principal; requests
- *  through one do not wait for those through the other. It drives no agents.
+ *  through one do not wait for those through the other. The second access has no driver.
  *  @ret_local: caller frees it, before @local
  *  Return: 0, -ENOMEM, -EMFILE (too many descriptors are open), … */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
@@ -47,6 +47,6 @@ void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /** wfs_local_poll() - get what to poll(2) for after wfs_local_take() gave no answer
  *  Return: a descriptor, for POLLIN; borrowed. It becomes readable when half of the open requests
- *  are answered, so that many can be taken at once; at the next answer only if a request waits to
+ *  are answered, so that many can be taken at once; but at each answer while a request waits to
  *  begin. */
 int wfs_local_poll(const struct wfs_local *local);

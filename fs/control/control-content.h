@@ -5,9 +5,9 @@
  * The content begins empty: the file was opened with O_TRUNC or created, or truncated to 0 bytes
  * before the first write. Writes may overwrite earlier bytes, but may leave no gap. The bytes are
  * kept until the file is released: if the process that opened the file has closed it, and another
- * that inherited it goes on writing, the content at the close is sent, and the whole content again
- * at the release. One refused change spoils the whole content: its bytes are dropped, later changes
- * are refused, too, and closing the file sends nothing.
+ * process that inherited the descriptor goes on writing, the content is sent as it is at the close,
+ * and once more, as a whole, at the release. One refused change spoils the whole content: its bytes
+ * are dropped, later changes are refused, too, and closing the file sends nothing.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct wfs_control_content {
 
 	/* Private. */
 	bool begun;  /* the content began empty; otherwise writes are refused */
-	bool given;  /* `bytes` is the content; false: make the artifact, if it is missing */
-	bool spoilt; /* a write was refused, and further ones will be */
+	bool given;  /* send `bytes` as the content; false: only make an artifact that is missing */
+	bool spoilt; /* a change was refused, so later ones are refused, too */
 	struct wfs_buffer bytes;
 };
 
@@ -55,8 +55,8 @@ int wfs_control_content_truncate(
 int wfs_control_content_refuse(
 	struct wfs_control_content *content, const char *reason, struct wfs_error *error);
 
-/** wfs_control_content_drop() - forget the bytes that have come; nothing is pending until the next
- *  change. Spoilt content stays spoilt. */
+/** wfs_control_content_drop() - drop the bytes that were written; closing the file has nothing to
+ *  do until the next change. Spoilt content stays spoilt. */
 void wfs_control_content_drop(struct wfs_control_content *content);
 
 /**

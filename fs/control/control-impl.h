@@ -28,16 +28,17 @@
 enum {
 	WFS_CONTROL_THREADS = 4,           /* that serve FUSE requests */
 	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
-	WFS_CONTROL_PARSE_MAX = 256 << 10, /* bytes of a value; longer ones go to another thread */
+	WFS_CONTROL_PARSE_MAX = 256 << 10, /* bytes of a value; longer: another thread parses it */
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* unanswered calls of one operation */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of unread answers */
 	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
-	WFS_CONTROL_STRANGERS_MAX = 512,   /* not principals: a person may have 65,536 uids */
-	/* Bytes of memory for open files. A guest is a user that is not the operator. One guest
-	 * may have more than its share while the others have little. */
+	WFS_CONTROL_STRANGERS_MAX = 512,   /* without a principal: a person may have 65,536 uids */
+	/* Bytes of memory for open files. A guest is a user that is not the operator. If all other
+	 * guests together have at most WFS_CONTROL_USER_BYTES_FEW, the bound of
+	 * WFS_CONTROL_GUEST_BYTES_MAX does not hold for this one. */
 	WFS_CONTROL_USER_BYTES_MAX = 128 << 20,  /* all files of one guest */
 	WFS_CONTROL_USER_BYTES_FEW = 4 << 20,    /* all files of one guest: never refused */
-	WFS_CONTROL_FILE_BYTES_MAX = 224 << 20,  /* one file, when the guest's others take few */
+	WFS_CONTROL_FILE_BYTES_MAX = 224 << 20,  /* one file, if the guest's other files have few */
 	WFS_CONTROL_GUEST_BYTES_MAX = 192 << 20, /* all files of all guests */
 	WFS_CONTROL_USER_OPENS_MAX = 4096,       /* open files of one guest; one more gets ENFILE */
 	WFS_CONTROL_KEEP_MAX = 16 << 10, /* bytes that an open file keeps for its next request */
@@ -86,10 +87,10 @@ struct wfs_control_call {
 	bool answered;                 /* lock: the open file's */
 	unsigned int retries;
 	enum wfs_order_kind order;
-	bool counted;              /* in the order of the open file; lock: the open file's */
+	bool counted;              /* in `order` of the open file; lock: the open file's */
 	json_t *payload;           /* owned; kept for starting the call again */
 	struct wfs_upload *upload; /* owned; its bytes must outlive the request */
-	size_t parsed_bytes;       /* that its user is charged for */
+	size_t parsed_bytes;       /* memory for `payload` that the user is charged for */
 	bool is_long;              /* takes long to parse and to free; lock: the open file's */
 	bool takes_long;           /* a query, or code that runs; lock: the open file's */
 	struct wfs_work_task task;
@@ -101,7 +102,7 @@ enum wfs_control_op_kind {
 	WFS_CONTROL_READ,
 	WFS_CONTROL_FLUSH,
 	WFS_CONTROL_TRUNCATE, /* of a WFS_CONTROL_CONTENT */
-	WFS_CONTROL_RELEASE,  /* completes what close(2) has not completed; not replied to */
+	WFS_CONTROL_RELEASE,  /* completes what close(2) has not completed; without a reply */
 };
 
 /* One operation on an open file. */
@@ -113,12 +114,12 @@ struct wfs_control_op {
 	fuse_ino_t ino;  /* truncate */
 	uint64_t offset; /* write, read; truncate: the new size */
 	size_t size;     /* write: bytes that came; read: bytes wanted */
-	char *data;      /* write: after the operation, in the same memory */
-	size_t copied;   /* write: bytes that its user is charged for */
+	char *data;      /* write: the bytes, in the memory of this struct, after it */
+	size_t copied;   /* write: bytes of memory that the user is charged for */
 };
 
-/* A user of the connection, by uid and principal: a user who has become another principal, because
- * host.json was read again, is another struct. */
+/* A user of the connection, found by uid and principal: a user to whom host.json, when it is read
+ * again, gives another principal gets another struct. */
 struct wfs_control_user {
 	struct wfs_control_user *next; /* lock: the connection's */
 	uid_t uid;
@@ -126,7 +127,7 @@ struct wfs_control_user {
 	const struct wfs_session *session; /* of its principal; NULL: none. Set once, then fixed */
 	struct wfs_session *owned;         /* `session`, unless it is the mount's */
 	struct wfs_buffer last;            /* lock: the connection's */
-	bool operates; /* the operator, without bounds of memory and open files; fixed */
+	bool operates; /* the user is the operator: no bounds of memory and open files; fixed */
 	/* Lock for the following: the connection's. */
 	size_t held_bytes; /* memory for its open files */
 	size_t open_count;
@@ -157,15 +158,15 @@ struct wfs_control_open {
 	struct wfs_control_op *current;
 	struct wfs_control_op *waiting;
 	struct wfs_control_call *calls, **calls_tail; /* whose answers are not in `output` yet */
-	unsigned int long_count;                      /* how many of these take long */
+	unsigned int long_count;                      /* how many of these have `is_long` */
 	struct wfs_control_call *starting;            /* being started */
 	struct wfs_control_call *retry;               /* to be started again later */
-	struct wfs_control_call *held; /* waits for calls before it, whose effects it must see */
+	struct wfs_control_call *held; /* waits for earlier calls, whose effects it must see */
 	struct wfs_order order;        /* of calls that have begun */
 	unsigned int in_flight; /* unanswered calls, and 1 while the operation is submitting */
 	bool paused;            /* the submission waits for answers */
 	bool interrupted;       /* no client waits for `current` any more */
-	bool abandoned;         /* the mount is ending: calls that take long are ended */
+	bool abandoned;         /* the mount is ending: calls with `takes_long` are ended */
 	int failure;            /* -errno of the first failed call of `current`; 0: none */
 	bool used;              /* something was written, or the usage text given */
 	bool overflowed;        /* answers were dropped because too many were unread */
@@ -223,8 +224,9 @@ int wfs_control_enter(struct wfs_control *control);
 /** wfs_control_leave() - undo wfs_control_enter(). */
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - note that what one release of a file of @user has completed is
- *  answered; after the last such release, opens of `last` that wait for them continue. */
+/** wfs_control_late_end() - note that one release of a file of @user, which sent a request, has got
+ *  the answer to it. When no other release waits for an answer, opens of `last` that wait for these
+ *  continue. */
 void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
 /** wfs_control_open_new() - make the struct of an open file, count it (wfs_control_opened()), and
@@ -238,8 +240,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 /* --- control-user.c --- */
 
 /** wfs_control_user_find() - find or make the struct of a user
- *  @acts: the user must be a principal, and gets a session; if that fails, the user's `last` gets
- *  the reason. False: any user is found
+ *  @acts: true: the user must be a principal, and gets a session; if that fails, the user's `last`
+ *         gets the reason; false: the user need not be a principal, and gets no session
  *  @ret_user: borrowed until the connection ends; unchanged on failure
  *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX, or of users that are not
  *  principals WFS_CONTROL_STRANGERS_MAX), -ENOMEM, … */
@@ -260,7 +262,7 @@ void wfs_control_users_free(struct wfs_control *control);
  *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
 int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);
 
-/** wfs_control_give() - charge the user of an open file for @bytes less. */
+/** wfs_control_give() - undo wfs_control_take() for @bytes of memory of an open file. */
 void wfs_control_give(struct wfs_control_open *open, size_t bytes);
 
 /** wfs_control_input() - charge the user of an open file for the memory that its input takes now,
@@ -277,8 +279,8 @@ bool wfs_control_output(struct wfs_control_open *open);
  *  Return: 0, -ENFILE (WFS_CONTROL_USER_OPENS_MAX). */
 int wfs_control_opened(struct wfs_control_open *open);
 
-/** wfs_control_closed() - count one open file of the user of @open less, and take back all charges
- *  for its memory. */
+/** wfs_control_closed() - undo wfs_control_opened(), and take back all charges for memory of
+ *  @open. */
 void wfs_control_closed(struct wfs_control_open *open);
 
 /** wfs_control_open_free() - free an open file, take it off the connection's list, and undo its
@@ -330,7 +332,8 @@ void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 /* --- control-op.c --- */
 
 /** wfs_control_begin() - do @op, now or after the operations of @open that wait, and reply to it.
- *  @op: allocated, and taken; a release is &open->release, and @open is freed after it */
+ *  @op: allocated by the caller, and taken; a release is &open->release, and frees @open at its
+ *  end */
 void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
 
 /** wfs_control_call_new() - append an empty call, which counts as in flight, to those of @open.
@@ -356,12 +359,14 @@ void wfs_control_submitted(struct wfs_control_open *open);
 
 /* --- control-answer.c --- */
 
-/** wfs_control_render() - append the answer of a call to @buffer, as a line: its result; of a
- *  failure, what wfs_call_envelope() makes; of a failed turn or chat, its details with `error`. */
+/** wfs_control_render() - append the answer of a call to @buffer, as one line: the result; after a
+ *  failure, what wfs_call_envelope() makes; after a failure of a turn or chat that has details,
+ *  these details, with `error` added. Without memory, @buffer becomes failed. */
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
 
-/** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset, or of the
- *  help text if nothing was written yet. @ret_data: caller frees; unchanged if 0 is returned
+/** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset; of a file
+ *  that can be written, but was not yet, of the help text. @ret_data: caller frees; unchanged if 0
+ *  is returned
  *  Lock: open->mutex is held. Return: bytes in @ret_data, 0 (no more answers), or -ENOMEM. */
 ssize_t wfs_control_deliver(
 	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data);
@@ -397,8 +402,9 @@ int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, 
  *  collects, and call wfs_control_submitted(). A failure becomes an answer of @open. */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
 
-/** wfs_control_artifact_may_take() - is the content complete, now that thread @pid of the opener
- *  has closed a descriptor? If not, it waits for the next close, or the release. */
+/** wfs_control_artifact_may_take() - is the content complete, now that a thread of the process that
+ *  opened the file, @pid, has closed a descriptor? If not, the content is sent at a later close, or
+ *  at the release. */
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
 /** wfs_control_artifact_end() - send the content that @open has collected as an action, and call
@@ -413,8 +419,9 @@ pid_t wfs_control_process(pid_t thread);
 
 /** wfs_control_holds() - has the process of @thread a descriptor of the control file with this
  *  inode number?
- *  Return: 1, 0, or -errno if that cannot be found out: -EMFILE, -ENFILE and -ENOMEM because of
- *  this process, others because of that one. */
+ *  Return: 1, 0, or -errno if that cannot be found out: -EMFILE, -ENFILE and -ENOMEM because this
+ *  process lacks descriptors or memory, others because the other process
+ *  cannot be examined. */
 int wfs_control_holds(pid_t thread, uint64_t ino);
 
 /** wfs_control_killed() - is Linux ending @thread because of a signal? */

@@ -30,9 +30,9 @@ enum { WFS_CONTROL_DEPTH_WORDS = WFS_JSON_DEPTH_MAX / 64 };
 struct wfs_control_parser {
 	size_t size_max_bytes; /* option: bytes of one value */
 	bool empty_lines;      /* option: an empty line is a request without a value */
-	bool words;            /* option: a line that begins no object, array or string is a text */
-	/* Option: may a value be parsed that takes about @bytes of memory? Return: 0, or -errno.
-	 * NULL: yes. */
+	bool words;            /* option: a line is a text, unless it begins with [, { or " */
+	/* Option: may a value be parsed that takes about @bytes of memory? Return: 0 (yes), or
+	 * -errno with @error. NULL: any value may. */
 	int (*admit)(void *context, size_t bytes, struct wfs_error *error);
 	void *context;
 
@@ -77,5 +77,5 @@ void wfs_control_parser_drop(struct wfs_control_parser *parser);
 /** wfs_control_parser_pending() - are there untaken bytes other than white space? */
 bool wfs_control_parser_pending(const struct wfs_control_parser *parser);
 
-/** wfs_control_parser_whole() - are the pending bytes a whole value that only lacks its newline? */
+/** wfs_control_parser_whole() - are the untaken bytes a whole value that only lacks its newline? */
 bool wfs_control_parser_whole(const struct wfs_control_parser *parser);

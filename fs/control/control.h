@@ -32,8 +32,8 @@ struct wfs_control_options {
 	gid_t gid;
 	const struct wfs_session *session; /* must outlive the connection */
 	struct wfs_host *host;             /* for `status`; may be NULL */
-	/* Called once, on a thread of the connection, when the mount was unmounted by somebody
-	 * else. */
+	/* Called once, on a thread of the connection, when the mount was unmounted otherwise than
+	 * by wfs_control_free(). */
 	void (*ended)(void *context);
 	void *context;
 };

@@ -21,7 +21,7 @@ struct wfs_data;
 struct wfs_data_options {
 	int fd;                /* of the mount; taken, also on failure */
 	const char *directory; /* its mount point, for messages */
-	bool here;             /* a child of this process may list @directory */
+	bool here;             /* a child of this process can reach @directory, to list ahead */
 	struct wfs_keeper *keeper;
 	uid_t uid; /* owner of every file */
 	gid_t gid;

@@ -62,7 +62,7 @@ struct wfs_known_figures wfs_known_figures(struct wfs_known *known);
 
 struct wfs_known_entry;
 
-/* A walk, of which there may be one at a time. Plain value. */
+/* A walk through a set; a set may have one walk at a time. Plain value. */
 struct wfs_known_walk {
 	struct wfs_known *known;
 	struct wfs_known_entry *names; /* taken, but not given to the caller yet; owned */
@@ -83,14 +83,15 @@ struct wfs_known_name {
 
 void wfs_known_walk_init(struct wfs_known_walk *walk, struct wfs_known *known);
 
-/** wfs_known_walk_done() - end a walk; its wfs_known may have been freed before. */
+/** wfs_known_walk_done() - end a walk; its set may have been freed before. */
 void wfs_known_walk_done(struct wfs_known_walk *walk);
 #define WFS_AUTO_KNOWN_WALK WFS_CLEANUP(wfs_known_walk_done)
 
 /** wfs_known_next() - get the next inode of a walk. Return: false after the last. */
 bool wfs_known_next(struct wfs_known_walk *walk, uint64_t *ret_ino);
 
-/** wfs_known_take_name() - remove the next name of any inode, and give it to the caller, which must
- *  have Linux drop it; the inode stays. For a walk without wfs_known_next().
+/** wfs_known_take_name() - remove the next name of any inode from the set, and give it to the
+ *  caller, which must have Linux drop it; the inode stays in the set. Not for a walk that calls
+ *  wfs_known_next().
  *  Return: false after the last. */
 bool wfs_known_take_name(struct wfs_known_walk *walk, struct wfs_known_name *ret_name);

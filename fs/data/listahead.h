@@ -47,7 +47,7 @@ void wfs_listahead_pause(struct wfs_listahead *listahead);
 void wfs_listahead_resume(struct wfs_listahead *listahead);
 
 /** wfs_listahead_listed() - note that a process begins to list @directory, an inode number, and
- *  gets no attributes: look-ups may follow. */
+ *  gets only names, without attributes: look-ups may follow. */
 void wfs_listahead_listed(struct wfs_listahead *listahead, uint64_t directory);
 
 /** wfs_listahead_looked_up() - note that a name of @directory, an inode number, was looked up and

@@ -19,7 +19,8 @@ int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name,
 int notify_listing(struct wfs_notify *notify, uint64_t directory);
 
 /** notify_again() - may reading that failed with @r succeed soon (memory is short, or all views are
- *  in use)? If so, wait a moment. @tries: 0 at first; counts the tries, which are bounded
+ *  in use)? If so, wait a moment. @tries: 0 before the first call; the function counts in it, and
+ *  gives up after some tries
  *  Return: should the caller try again? False also if @r is 0. */
 bool notify_again(int r, unsigned int *tries);
 
@@ -33,8 +34,9 @@ bool notify_names_changed(const struct wfs_change *change);
 /* Looks at something in a view of its own. */
 typedef int notify_look_fn(struct wfs_notify *notify, struct wfs_view *view, void *context);
 
-/** notify_look() - open a view of @height, call @each with it and @context, and close it; again, as
- *  notify_again() decides. Return: that of @each, or -errno of opening the view. */
+/** notify_look() - open a view of @height, call @each with it and @context, and close it; repeat
+ *  this as long as notify_again() says so. Return: what @each has returned, or -errno of opening
+ *  the view. */
 int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context);
 
 /* --- notify-item.c: directories within that of an entity --- */
@@ -54,8 +56,10 @@ int notify_item(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_items *items);
 
 /** notify_items_begin() - have Linux drop the attributes of the directory such as `steps` of the
- *  entity @id, because its time has changed; does nothing if @items is about @id already
- *  @items: as of notify_item(); this calls notify_items_end() for the entity before @id */
+ *  entity @id, because the directory's time has changed; does nothing if @items is about @id
+ *  already
+ *  @items: as of notify_item(); if it is about another entity, notify_items_end() is called for
+ *  that one first */
 int notify_items_begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_items *items);
 
 /** notify_items_end() - have Linux drop the listing of the directory in @items, if its names have
@@ -75,13 +79,14 @@ int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit
  *  artifacts, principals, turns, plans, and what domains add (the entities, fs/tree/ino.h). */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 
-/** notify_events() - have Linux drop the pages of `events.jsonl` of each turn that has changed; its
- *  cell counts its events. No names are dropped: look-ups of these files may be waiting. */
+/** notify_events() - have Linux drop the pages of `events.jsonl` of each turn whose cell, which
+ *  counts the turn's events, has changed. No names are dropped: look-ups of these files may be
+ *  waiting. */
 int notify_events(struct wfs_notify *notify, const struct wfs_commit *commit);
 
-/** notify_private_texts() - have Linux drop the pages and listings of all nodes that it knows of
- *  which wfs_tree_is_private() is true: the principal may read other ones than before, or some are
- *  gone. */
+/** notify_private_texts() - have Linux drop the pages and listings of all nodes that Linux knows
+ *  and for which wfs_tree_is_private() is true, because the principal may read other private texts
+ *  than before, or some texts are gone. */
 int notify_private_texts(struct wfs_notify *notify);
 
 /** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called

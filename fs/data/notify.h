@@ -80,9 +80,10 @@ void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
 /** wfs_notify_log_anew() - have Linux drop what it has cached of the log, after rights have changed
- *  Runs in a job of the teller. Sets the log's size to its present size; lines that were not
- *  pushed, because the mount could not see them, are read when a reader asks for them. Does nothing
- *  if the mount may not see the log. Return: 0, or -errno, which the job must return at once. */
+ *  To be called in a job of the teller. Sets the log's size to its present size. Lines that were
+ *  not pushed, because the mount's principal could not see the log, are read when a reader asks for
+ *  them. Does nothing if the principal may not see the log now. Return: 0, or -errno, which the job
+ *  must return at once. */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
 /** wfs_notify_log_ino() - compute the inode number that `journal/log.jsonl` has after cut @cut of
@@ -96,9 +97,11 @@ bool wfs_notify_is_log(uint64_t ino);
  *  `events.jsonl` of a turn at the head? */
 bool wfs_notify_grows(uint64_t ino);
 
-/** wfs_notify_defer() - let a request for attributes of the log wait while lines are being stored
- *  @answer: must reply to @request, which is about @ino; called soon, on the teller's or the
- *  publisher's thread
- *  Return: false if the caller must answer the request at once. */
+/** wfs_notify_defer() - let a request wait whose reply has attributes of the log or of an
+ *  `events.jsonl`, while a commit makes such files grow
+ *  @answer: must reply to @request; gets @ino, too; called when the files have grown, on the thread
+ *  of the teller or of the publisher
+ *  Return: false: the caller must answer the request at once: no file is growing, or memory is
+ *  lacking. */
 bool wfs_notify_defer(
 	struct wfs_notify *notify, fuse_req_t request, uint64_t ino, wfs_notify_answer_fn *answer);

@@ -18,7 +18,8 @@
 struct wfs_readahead;
 
 /** wfs_readahead_new() - start the helper thread. @tree, @numbers, @fuse: borrowed until
- *  wfs_readahead_stop(); @ret_readahead: caller frees it. Return: 0, or -errno. */
+ *  wfs_readahead_stop(); @ret_readahead: caller frees it with wfs_readahead_free(). Return: 0, or
+ *  -errno. */
 int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct fuse_session *fuse, struct wfs_readahead **ret_readahead);
 
@@ -30,9 +31,10 @@ void wfs_readahead_stop(struct wfs_readahead *readahead);
  *  request; accepts NULL. */
 void wfs_readahead_free(struct wfs_readahead *readahead);
 
-/** wfs_readahead_listed() - note that the directory @ino is being listed: a scan may follow. */
+/** wfs_readahead_listed() - note that the directory with our inode number @ino is being listed: a
+ *  scan may follow. */
 void wfs_readahead_listed(struct wfs_readahead *readahead, uint64_t ino);
 
-/** wfs_readahead_read() - note that the file @ino was read from the daemon, and not from the
- *  cache. */
+/** wfs_readahead_read() - note that a process has read the file with our inode number @ino, and
+ *  that the daemon has answered, not the cache. */
 void wfs_readahead_read(struct wfs_readahead *readahead, uint64_t ino);

@@ -41,11 +41,11 @@ int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, uns
 	struct wfs_teller **ret_teller);
 
 /** wfs_teller_run() - have the teller's thread call @job with @context, and wait for its result
- *  @job: notifies Linux by the functions below. If one of them returns another error than -ENOENT,
- *  the job must return it at once, without using memory of its caller: after -ECANCELED the caller
- *  is gone
+ *  @job: notifies Linux by the functions below. If one of them returns an error other than -ENOENT,
+ *  the job must return this error at once, without using memory of the caller: after -ECANCELED the
+ *  caller does not wait any more
  *  Thread: any.
- *  Return: as the job; -ECANCELED (the teller was given up or stopped). */
+ *  Return: what @job has returned; -ECANCELED (the teller was given up or stopped). */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
 /** wfs_teller_post() - have the teller's thread call @job with @context when it has no other job,
@@ -55,7 +55,8 @@ int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *c
 void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
 /** wfs_teller_end() - abort the mount's FUSE connection, because Linux may have outdated contents,
- *  and wait until it is aborted, or a limit is over. @why: for the log */
+ *  and wait until it is aborted, at most about as long as one notification may take. @why: for the
+ *  log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
 /** wfs_teller_set_log() - note the inode number of the log, whose size is dropped when the
@@ -91,8 +92,8 @@ int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 int wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
 
-/** wfs_teller_inode_here() - as wfs_teller_inode(), but on the calling thread, and even after the
- *  teller was given up. Not for pages of a listing, because no limit ends the wait. */
+/** wfs_teller_inode_here() - do wfs_teller_inode() on the calling thread, even after the teller was
+ *  given up. Not for pages of a listing, because no limit ends the wait. */
 int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
 /* --- whole jobs --- */

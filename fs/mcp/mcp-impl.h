@@ -12,11 +12,11 @@ struct wfs_mcp_call {
 	struct wfs_mcp_call *next;
 	json_t *id; /* owned */
 	struct wfs_task task;
-	/* Writes the answer, whether the task went well or not. */
+	/* Appends the answer to mcp->output when the task has ended, also if it has failed. */
 	void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call);
 	const char *verb; /* the next verb to be posted */
 	json_t *payload;  /* of the verb; owned */
-	bool cancelled;   /* no answer is wanted */
+	bool cancelled;   /* the client wants no answer */
 };
 
 struct wfs_mcp_queue {
@@ -49,7 +49,8 @@ void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_
  *  from @mcp; NULL: no such call. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
-/** wfs_mcp_call_cancel() - give no answer to a call, and abandon the verb that it waits for
+/** wfs_mcp_call_cancel() - have a call end without an answer to the client, and abandon the verb
+ *  for which it waits
  *  @call: stays with @mcp; wfs_mcp_advance() frees it: at once if its verb was not posted yet,
  *  otherwise after the answer to the verb */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
@@ -71,8 +72,7 @@ json_t *wfs_mcp_error_document(const struct wfs_task *task);
 /** wfs_mcp_outside_list() - answer `tools/list` with our own tools and those of outside servers. */
 void wfs_mcp_outside_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 
-/** wfs_mcp_outside_call() - answer `tools/call` for a name that is not that of one of our own
- *  tools. */
+/** wfs_mcp_outside_call() - answer `tools/call` for a name that none of our own tools has. */
 void wfs_mcp_outside_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 
 /* --- fs/mcp/mcp-tool.c, fs/mcp/mcp-resource.c: methods --- */

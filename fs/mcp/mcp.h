@@ -37,12 +37,13 @@ void wfs_mcp_free(struct wfs_mcp *mcp);
 WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)
 
-/** wfs_mcp_set_wait() - set the time without a reaction, in milliseconds, after which the owner of
- *  the world is given up, and the calls that wait for it get the error `timeout`; 0, as at first:
+/** wfs_mcp_set_wait() - set how long, in milliseconds, the owner of the world may show no reaction;
+ *  then the calls that wait for it get the error `timeout`. 0, the value of a new server:
  *  WFS_CLIENT_WAIT_MS (fs/client/client.h). */
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 
-/** wfs_mcp_set_outside() - also offer the tools of outside servers, or, as at first, do not. */
+/** wfs_mcp_set_outside() - offer the tools of outside servers, too, or do not; a new server does
+ *  not. */
 void wfs_mcp_set_outside(struct wfs_mcp *mcp, bool outside);
 
 /** wfs_mcp_take() - take one message of the client: append its answer to wfs_mcp_output(), or, if
@@ -55,8 +56,8 @@ void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 void wfs_mcp_refuse_long(struct wfs_mcp *mcp);
 
 /** wfs_mcp_advance() - send requests to the world, and take answers
- *  Waits only for a world that another process is changing.
- *  Return: true: call it again at once. */
+ *  Waits for nothing, except while another process is changing the world.
+ *  Return: true: call this function again at once. */
 bool wfs_mcp_advance(struct wfs_mcp *mcp);
 
 /** wfs_mcp_poll() - get what to poll for after wfs_mcp_advance() has returned false; fd -1:
@@ -66,8 +67,8 @@ struct pollfd wfs_mcp_poll(const struct wfs_mcp *mcp);
 /** wfs_mcp_is_busy() - has a request of the client not been answered yet? */
 bool wfs_mcp_is_busy(const struct wfs_mcp *mcp);
 
-/** wfs_mcp_is_full() - must the caller wait before it calls wfs_mcp_take() again, because so many
- *  calls are open, or so many bytes not sent yet? */
+/** wfs_mcp_is_full() - must the caller wait before it calls wfs_mcp_take() again, because too many
+ *  calls are open, or too many bytes not sent yet? */
 bool wfs_mcp_is_full(const struct wfs_mcp *mcp);
 
 /** wfs_mcp_output() - get the lines to be sent to the client; borrowed; the caller removes what it

@@ -19,7 +19,7 @@ struct wfs_fuse;
 
 enum {
 	WFS_FUSE_THREADS_MAX = 64,
-	/* wait for Linux's first request, which another process may have */
+	/* how long to wait for Linux's first request; another process may have taken it */
 	WFS_FUSE_START_MS = 10000,
 };
 
@@ -57,12 +57,11 @@ bool wfs_fuse_is_initialised(const struct wfs_fuse *fuse);
  *          -ETIMEDOUT (`init` was not called within WFS_FUSE_START_MS). */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
-/** wfs_fuse_session() - get libfuse's session, for notifications; valid until wfs_fuse_free(), or
- *  as long as the caller has a reference. */
+/** wfs_fuse_session() - get libfuse's session, for notifications; valid until wfs_fuse_free(), or,
+ *  with wfs_fuse_ref(), until wfs_fuse_unref(). */
 struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 
-/** wfs_fuse_directory() - get the path of the mount point; valid until wfs_fuse_free(), or as long
- *  as the caller has a reference. */
+/** wfs_fuse_directory() - get the path of the mount point; valid as long as wfs_fuse_session(). */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /** wfs_fuse_abort() - end the FUSE connection: requests that wait, and later ones, get an error

@@ -40,10 +40,11 @@ void wfs_handed_close(struct wfs_handed *handed);
 struct wfs_handover {
 	struct wfs_handed handed; /* owned */
 	char *ctl;                /* mount point of the control connection; owned */
-	/* the mount for `ctl`, if that is inside the other mount; owned */
+	/* descriptor of the mount that wfs_handover_end() attaches to `ctl`, if `ctl` is inside the
+	 * other mount; owned; -1: none */
 	int detached;
 	struct wfs_keeper *keeper;
-	bool made;
+	bool made; /* the mounts exist, and wfs_handover_undo() has something to do */
 };
 
 /** wfs_handover_make() - start a keeper, and make both mounts: of the tree, on @directory, and of

@@ -34,7 +34,7 @@ enum wfs_keeper_what {
 /* How long to wait for an answer: a foreign keeper may never give one. */
 enum {
 	WFS_KEEPER_WAIT_MS = 5000,
-	WFS_KEEPER_LATE_MS = 50, /* after the common time of all keepers is over */
+	WFS_KEEPER_LATE_MS = 50, /* after the time of wfs_keeper_hurry() */
 };
 
 /** wfs_keeper_start() - fork a keeper for mounts on @directory and @ctl, absolute and canonical
@@ -66,10 +66,10 @@ int wfs_keeper_fd(const struct wfs_keeper *keeper);
 int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wfs_mount_part part,
 	unsigned long device);
 
-/** wfs_keeper_hurry() - have later wfs_keeper_ask() wait less, because the owner ends, and must ask
- *  other keepers, too
- *  @until_ns: of the monotonic clock: wait until then, but at least WFS_KEEPER_LATE_MS; after a
- *  message without an answer in time, do not wait at all
+/** wfs_keeper_hurry() - make each wfs_keeper_ask() from now on wait less, because the owner ends,
+ *  and must ask other keepers, too
+ *  @until_ns: wait until this time of the monotonic clock, but at least WFS_KEEPER_LATE_MS; if a
+ *  message got no answer in time, later ones do not wait at all
  *  Thread: any. */
 void wfs_keeper_hurry(struct wfs_keeper *keeper, int64_t until_ns);
 

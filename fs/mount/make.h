@@ -19,11 +19,11 @@ struct wfs_make_options {
 };
 
 /** wfs_make_mount() - mount a FUSE file system on a directory
- *  @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes; -1
- *  if fusermount3 has mounted, with the rights of its user
+ *  @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes it;
+ *  -1: fusermount3 has made the mount
  *  Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
- *          connection), -ENOENT, -EACCES, -EPERM (@error says what would help),
- *          -ELOOP (a directory of the path has become a link), … */
+ *  connection), -ENOENT, -EACCES, -EPERM (@error says what would help), -ELOOP (a directory of the
+ *  path has become a link), … */
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_device() - find Linux's number of the FUSE connection of the mount that was just made
@@ -31,7 +31,7 @@ int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struc
 int wfs_make_device(int place, unsigned long *ret_device);
 
 /** wfs_make_undo() - unmount the mount that was just made on the directory @place, wherever this
- *  directory is now; -1: do nothing. */
+ *  directory is now. @place: -1: nothing is done */
 void wfs_make_undo(int place);
 
 /** wfs_make_detached() - make a mount that is on no directory yet, for wfs_make_attach(); needs

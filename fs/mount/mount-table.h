@@ -30,12 +30,14 @@ int wfs_mount_is_ours(const char *path, struct wfs_error *error);
  */
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
 
-/** wfs_mount_is_of() - does the topmost mount on @path belong to the world in the directory
- *  @world? */
+/** wfs_mount_is_of() - does the topmost mount on @path belong to the world in the directory @world
+ *  (canonical)? Return: false also if nothing is mounted there, or the mount table cannot be
+ *  read. */
 bool wfs_mount_is_of(const char *path, const char *world);
 
-/** wfs_mount_find() - find the mount point of a world's mount. @device: Linux's number of its FUSE
- *  connection; @source: the world, as in the mount table
+/** wfs_mount_find() - find the mount point of a world's mount. @device: Linux's number of the
+ *  mount's FUSE connection; @source: the mount's source in the mount table, as from
+ *  wfs_mount_device()
  *  @ret_path: caller frees
  *  Return: 1, 0 (not mounted), or -errno. */
 int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
@@ -52,20 +54,22 @@ int wfs_mount_device(
  *  descriptor, or -errno: fusectl is not mounted, … */
 int wfs_mount_connection(unsigned long device);
 
-/** wfs_mount_connection_gone() - is this connection gone? Its number may be another's by now. @fd:
- *  of wfs_mount_connection(); negative: nobody knows, which counts as no. */
+/** wfs_mount_connection_gone() - is the connection gone for which wfs_mount_connection() has opened
+ *  @fd? Another connection may have its number by now. @fd: negative: this is not known, and false
+ *  is returned. */
 bool wfs_mount_connection_gone(int fd);
 
 /** wfs_mount_abort_device() - end the FUSE connection with Linux's number @device: requests to its
  *  daemon get an error
- *  The mount stays. @path: its mount point
- *  Return: 0, -EPERM (not root, and no fusectl file system), … */
+ *  The mount stays. @path: mount point of the connection; only used if fusectl is not mounted
+ *  Return: 0, -EPERM (not root, and no fusectl file system), -ENOENT (another file system is
+ *  mounted on @path), … */
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
 
 /** wfs_mount_unmount() - unmount @path, if the FUSE connection of its topmost mount has the number
- *  @device. @lazy: even if files are in use, with MNT_DETACH
- *  Return: 0, -EBUSY (files are in use; not if @lazy), -ENOENT (@device is not the topmost mount),
- *  … */
+ *  @device. @lazy: true: also if files are in use, with MNT_DETACH
+ *  Return: 0, -EBUSY (files are in use; not if @lazy), -ENOENT (the topmost mount has another
+ *  number), … */
 int wfs_mount_unmount(const char *path, unsigned long device, bool lazy, struct wfs_error *error);
 
 /** wfs_mount_answers() - check that the file system at @path, and those on the way to it, answer

@@ -48,6 +48,6 @@ void wfs_way_link(int fd, char ret_link[static WFS_WAY_LINK_SIZE]);
  *  Return: a descriptor (caller closes), -ENOENT (nothing is mounted there), -ELOOP, … */
 int wfs_way_mounted(const struct wfs_way *way, unsigned long *ret_device);
 
-/** wfs_way_error() - fill @error: a function above has returned @r for @path
- *  @what: a verb, as "unmount". Return: @r. */
+/** wfs_way_error() - fill @error: a function of this header has returned @r for @path
+ *  @what: what was to be done, a verb such as "unmount". Return: @r. */
 int wfs_way_error(struct wfs_error *error, int r, const char *what, const char *path);

@@ -21,7 +21,7 @@ struct wfs_mounts_options {
 	struct wfs_guardian *guardian;   /* watches every mount */
 	struct wfs_host *host;           /* for the control connections' verbs */
 	struct wfs_peers *peers;         /* which users are principals */
-	/* Called, on a thread of its own, after somebody else has unmounted a mount; may be
+	/* Called, on a thread of its own, after another process has unmounted a mount; may be
 	 * NULL. */
 	void (*reaped)(void *context);
 	void *context;
@@ -56,7 +56,7 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 
 /** wfs_mounts_close_if_none() - if the set is empty, have wfs_mounts_add() fail from now on
  *  Waits while a mount is being taken down.
- *  Return: was it empty, with no mount being added? */
+ *  Return: was the set empty, with no mount being added? */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 
 /** wfs_mounts_status() - append an object {directory, principal, ctl} for each mount to @array;

@@ -17,7 +17,7 @@ struct wfs_owner_options {
 	const char *directory;           /* of the world, absolute */
 	struct wfs_mount_options *mount; /* to be served before `ready`; NULL: none */
 	wfs_driver_start *drive;         /* for the world's agents; NULL: they are not driven */
-	bool paused;                     /* begin without continuing what the agents were doing */
+	bool paused;                     /* do not continue unfinished turns and plans */
 	bool keep;                       /* stay after the last mount is gone */
 	uint32_t wait_ms; /* how long to wait for the lock of a short-lived command */
 	/* Called when the socket answers and the mount is usable; not by wfs_owner_start(). */

@@ -67,7 +67,7 @@ struct wfs_server_connection {
 	size_t scanned_bytes;      /* of the input: known to have no further line end */
 	struct wfs_server_request *first; /* unanswered, in order */
 	struct wfs_server_request *last;
-	struct wfs_server_request *waiting; /* none before it waits to begin */
+	struct wfs_server_request *waiting; /* the first that has not begun; or one before it */
 	struct wfs_order order;             /* of requests that have begun */
 	struct wfs_server_request
 		*slow; /* begun, or being parsed; until it is done nothing is read or begun */
@@ -154,8 +154,8 @@ void wfs_server_maybe_end(struct wfs_server *server);
  *  now, or none; each closes after the last answer. */
 void wfs_server_end_changed(struct wfs_server *server);
 
-/** wfs_server_supervise() - begin to tell systemd height, queue and that the loop runs, if this
- *  process is a service of systemd. */
+/** wfs_server_supervise() - if this process is a service of systemd, begin to tell systemd the
+ *  height, the length of the queue, and that the loop runs. */
 void wfs_server_supervise(struct wfs_server *server);
 
 /** wfs_server_reload() - read host.json again: load its users, end connections of users whose
@@ -187,14 +187,16 @@ void wfs_server_turns(struct wfs_server *server);
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
 
-/** wfs_server_request_refused() - make a request that no line stands for, and whose answer is the
- *  error @code with the message @reason: the last answer of a connection that is refused.
+/** wfs_server_request_refused() - make a request that comes from no line of the client, and whose
+ *  answer is the error @code with the message @reason: the only answer of a connection that is
+ *  refused.
  *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
 
-/** wfs_server_order_add() - append a request to those of its connection. Now begins only one of the
- *  kind WFS_ORDER_AT_ONCE, and the parsing of a long line; others begin in wfs_server_turn().
+/** wfs_server_order_add() - append a request to those of its connection. A long line is parsed from
+ *  now on, and a request of the kind WFS_ORDER_AT_ONCE begins at once; all others begin in
+ *  wfs_server_turn().
  *  @request: taken. Source: fs/verb/order.h */
 void wfs_server_order_add(
 	struct wfs_server_connection *connection, struct wfs_server_request *request);
@@ -242,8 +244,8 @@ void wfs_server_request_answered(struct wfs_server_request *request);
  *  or is not wanted any more, and take back what its user is charged for it. */
 void wfs_server_request_free(struct wfs_server_request *request);
 
-/** wfs_server_look_for_gone() - abandon requests of clients that have gone, on connections that are
- *  not being read: on the others, reading notices it. */
+/** wfs_server_look_for_gone() - abandon the requests of clients that have gone, on connections that
+ *  are not being read now; on other connections, reading notices a client that has gone. */
 void wfs_server_look_for_gone(struct wfs_server *server);
 
 /** wfs_server_user_get() - find or make the record of the user @uid, for a new connection.
@@ -259,10 +261,10 @@ void wfs_server_user_put(struct wfs_server_connection *connection);
  *  Return: 0, -EAGAIN (overloaded). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
-/** wfs_server_user_input() - charge the connection's user for @bytes, all memory that its input
- *  takes now, in place of what it took before
+/** wfs_server_user_input() - charge the connection's user for @bytes, all memory that the
+ *  connection's input takes now, in place of the charge before
  *  Return: false: with all connections of the user, or of all guests, that is too much; the user is
- *  charged all the same. */
+ *  charged nevertheless. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
 /** wfs_server_user_ready() - put a connection that has lines to begin into the list of its user,
@@ -272,8 +274,8 @@ void wfs_server_user_ready(struct wfs_server_connection *connection);
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
 /** wfs_server_user_answers() - add @more to, and subtract @less from, the unread bytes of answers
- *  of the connection and of its user; if the user is a guest (server.h) and then has more than
- *  WFS_SERVER_USER_UNREAD_MAX, its requests that have not begun are abandoned. */
+ *  of the connection and of its user. If the user is a guest (server.h) and now has more than
+ *  WFS_SERVER_USER_UNREAD_MAX, those of the user's requests that have not begun are abandoned. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge a user for @bytes of memory for parsing a line. @user: NULL: no

@@ -23,10 +23,10 @@ enum {
 	WFS_SERVER_CONNECTIONS_MAX = 256, /* open at once; one more is refused with overloaded */
 	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192, /* of all guests */
 	WFS_SERVER_USER_CONNECTIONS_MAX = 64,   /* of one guest */
-	WFS_SERVER_USER_CONNECTIONS_FEW = 8,    /* of one guest, while all have half of theirs */
+	WFS_SERVER_USER_CONNECTIONS_FEW = 8,    /* of one guest, if the guests together have 96 */
 	WFS_SERVER_GONE_MS = 500,       /* pause between checks whether busy clients have gone */
 	WFS_SERVER_REQUESTS_MAX = 1024, /* unanswered requests of one connection */
-	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
+	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of the lines of these */
 	WFS_SERVER_ANSWERS_BYTES_MAX = 8 << 20, /* bytes of answers that the client has not read */
 	WFS_SERVER_STOP_CODE_MS = 2000,         /* how long a stop waits for code that runs */
 	WFS_SERVER_STOP_MS = 5000, /* how long a stop waits for clients that do not read */
@@ -36,10 +36,10 @@ enum {
 enum {
 	WFS_SERVER_USER_INPUT_MAX = 40 << 20,  /* lines of one user */
 	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20, /* lines of all guests */
-	WFS_SERVER_USER_INPUT_FEW = 4 << 20,   /* of one guest, while all have more */
+	WFS_SERVER_USER_INPUT_FEW = 4 << 20,   /* of one guest, if those of all are too many */
 	WFS_SERVER_USER_PARSED_MAX = 128
 		<< 20, /* values of long and waiting lines of one user, about */
-	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20, /* of all guests */
+	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20, /* such values of all guests */
 	WFS_SERVER_USER_ANSWERS_MAX = 16 << 20,  /* answers that one guest has not read */
 	/* Unread answers of one guest; above that, its requests that have not begun are dropped. */
 	WFS_SERVER_USER_UNREAD_MAX = 32 << 20,
@@ -59,17 +59,19 @@ struct wfs_server;
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
-/** wfs_server_hold_signals() - block SIGTERM, SIGHUP and, unless it is ignored, SIGINT, until
- *  wfs_server_run() takes them
+/** wfs_server_hold_signals() - block SIGTERM, SIGHUP and, unless it is ignored, SIGINT;
+ *  wfs_server_run() then reads these signals
  *  They stay blocked, so that starting and ending are not interrupted, however often a signal
  *  comes.
- *  Thread: to be called before any other thread is started, because threads inherit it. */
+ *  Thread: to be called before any other thread is started, because threads inherit what is
+ *  blocked. */
 void wfs_server_hold_signals(void);
 
 /** wfs_server_run() - serve until wfs_server_stop(), SIGTERM or SIGINT; then answer the requests
- *  that were read, those that wait for turns or plans at once, and close all connections
- *  SIGHUP has host.json read again, unless the terminal of this process was closed: that ends it,
- *  too. A service of systemd tells it all of this (fs/base/supervisor.h).
+ *  that were read (a request that waits for a turn or a plan is answered at once), and close all
+ *  connections
+ *  SIGHUP has host.json read again; but if the terminal of this process was closed, SIGHUP ends the
+ *  server, too. A service of systemd reports its state to systemd (fs/base/supervisor.h).
  *  Thread: the one that called wfs_server_new(). */
 void wfs_server_run(struct wfs_server *server);
 

@@ -27,12 +27,12 @@ struct wfs_task;
  * wfs_task_ask(), or set task->result), or -errno with task->error. */
 struct wfs_task_kind {
 	bool changes; /* its verbs may change the world */
-	/* Begins with task->arguments, which were checked. */
+	/* Begins a task, by task->arguments, which were checked. */
 	int (*start)(struct wfs_task *task);
 	/* Takes an answer. @result: of the verb; borrowed */
 	int (*answered)(struct wfs_task *task, const json_t *result);
-	/* Sets task->error_details to the shown part of an error's details. NULL: all of them are
-	 * shown. */
+	/* Sets task->error_details to the part of an error's details that the caller of the tool
+	 * gets. NULL: it gets all of them. */
 	void (*failed)(struct wfs_task *task, const json_t *details);
 };
 
@@ -48,8 +48,8 @@ struct wfs_task {
 
 	int status;     /* 0 or -errno */
 	json_t *result; /* owned, an object; when status is 0 */
-	/* Bytes that belong to the result, such as a file's text, which is easier to read outside
-	 * of JSON. */
+	/* Bytes that belong to the result, such as a file's text, but are not in the JSON value,
+	 * because they are easier to read outside of JSON. */
 	struct wfs_buffer bytes;
 	json_t *meta;           /* height and so on of the last answer; owned; may be NULL */
 	struct wfs_error error; /* when status is not 0 */
@@ -82,8 +82,8 @@ void wfs_task_fail(struct wfs_task *task, int r, const struct wfs_error *error);
 int wfs_task_ask(struct wfs_task *task, const char *verb, json_t *payload);
 
 /** wfs_task_path() - make the payload {path, at?} for the verbs fs-list, fs-stat and fs-read
- *  `at` is the height of the first answer, except for paths below at/, which name a height, and
- *  below tools/, which no height has.
+ *  `at` is the height of the first answer. It is left out before the first answer, and for paths
+ *  below at/, which name a height, and below tools/, which no height has.
  *  Return: new reference, NULL without memory. */
 json_t *wfs_task_path(const struct wfs_task *task, const char *path);
 

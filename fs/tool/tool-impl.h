@@ -26,7 +26,7 @@ json_t *wfs_tool_messages_schema(bool strict);
 json_t *wfs_tool_names_schema(bool strict);
 json_t *wfs_tool_query_schema(bool strict);
 
-/* fs/tool/tool-read.c: the others */
+/* fs/tool/tool-read.c: tools that read, except fs_ls */
 int wfs_tool_manifest_start(struct wfs_task *task);
 int wfs_tool_manifest_answered(struct wfs_task *task, const json_t *result);
 int wfs_tool_reducer_start(struct wfs_task *task);
@@ -34,5 +34,5 @@ int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result);
 int wfs_tool_stat_start(struct wfs_task *task);
 int wfs_tool_read_start(struct wfs_task *task);
 int wfs_tool_read_answered(struct wfs_task *task, const json_t *result);
-/* Gives the result of the verb, and meta. */
+/* Makes the verb's result, and its meta, those of the task. */
 int wfs_tool_plain_answered(struct wfs_task *task, const json_t *result);

@@ -55,5 +55,6 @@ json_t *wfs_tool_definitions(void);
 
 /** wfs_tool_check() - are these arguments valid for a tool? An optional one may be null.
  *  @arguments: any JSON; NULL means {}
- *  Return: 0, -EINVAL (missing_argument or invalid_argument; the message names it), or -ENOMEM. */
+ *  Return: 0, -EINVAL (missing_argument or invalid_argument; the message names the argument), or
+ *  -ENOMEM. */
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error);

@@ -15,31 +15,32 @@
  *   tools of servers:      4 bits directory kind or 15, 56 bits number of the server or tool
  *   others:                60 bits number
  * An entity is an artifact, principal, turn, plan, or what domains add.
- * FUSE fixes the root of the head at 1. A node whose parts do not fit is as good as missing
- * (wfs_node_fits).
+ * In it, cut is how often the journal was cut so far. FUSE fixes the root of the head at 1. A node
+ * whose parts do not fit (wfs_node_fits()) is answered like a missing one.
  *
  * Most files of artifacts, principals, turns and plans are made from one version of one cell, and
- * are numbered from that, so they are as immutable as it is; those of a plan's steps from versions
- * of these. `events.jsonl` of a turn is made from its records, and is numbered from the last of
- * them instead: below a height it is another file than before the event. `grants.json` is made from
- * many cells, and a grant that was taken back leaves none, so no version tells them all: it is
- * numbered from the height that it was looked up at, like journal/head. Looked up again later it
- * may be another inode with the same bytes. When the grants change, and when heights are dropped,
- * the name is taken back at the head. Content and code of an artifact, and entries of a memory
- * store, are versions below a height; at the head they have a kind of their own, because they are
- * gone when the artifact is deleted, also for processes that have them open.
+ * have its number, so they are as immutable as the version. The file of a plan's step has the
+ * number of a version of the step's cell. `events.jsonl` of a turn is made from records, and has
+ * the number of the last of them: each new event makes another file below heights. `grants.json` is
+ * made from many cells, and a revoked grant leaves no cell, so no version stands for all of them:
+ * the file has the number of the height at which it was looked up, like journal/head. A later
+ * look-up may give another inode with equal bytes. When the grants change, and when heights are
+ * dropped, mounts have Linux forget the name at the head. Content and code of an artifact, and
+ * entries of a memory store, are versions below a height; at the head they have a kind of their
+ * own, because they cannot be read any more when the artifact is deleted, not even by processes
+ * that have them open.
  *
  * Servers and tools have numbers that are computed from what is listed (caps/session-tools.h), so a
  * tool's file is as immutable as that of a version. All tags for kinds of nodes are in use, so
- * these share that of directories.
+ * servers and tools share the tag of directories.
  *
- * A cut of the journal (docs/decisions/0011-gc-of-the-journal.md) makes other files of log.jsonl,
- * of the record that becomes a baseline, and of events.jsonl, so these have its number. At the
- * head, events.jsonl of a turn is one file, which grows; below a height it has the number of its
- * last event.
+ * A cut of the journal (docs/decisions/0011-gc-of-the-journal.md) changes the bytes of log.jsonl,
+ * of the record that becomes a baseline, and of events.jsonl, so the inode numbers of these files
+ * include the number of the cut. At the head, events.jsonl of a turn is one file, which grows, and
+ * has the number of its first event.
  *
- * These numbers show how much there is, so mounts of limited scopes permute them:
- * fs/data/numbers.h.
+ * These numbers show how many cells, versions and records the world has, so mounts of limited
+ * scopes permute them: fs/data/numbers.h.
  */
 #pragma once
 
@@ -94,7 +95,7 @@ struct wfs_node {
 	uint32_t file;   /* of a WFS_NODE_MADE or WFS_DIRECTORY_ITEMS: enum wfs_entity_file */
 	uint64_t cell;   /* of a WFS_NODE_GRANTS, WFS_DIRECTORY_ENTITY and _ITEMS: number of the
 			  * entity's cell; of a WFS_DIRECTORY_SERVER: number of the server */
-	uint32_t cut;    /* of log.jsonl and events.jsonl, and of a record that is a baseline */
+	uint32_t cut;    /* cuts so far: of log.jsonl, events.jsonl, and baselines */
 	uint64_t number; /* of a directory: its view; of others: see enum wfs_node_kind */
 };
 

@@ -3,7 +3,7 @@
  * Private to fs/tree/: nodes of a view, and the fixed names of the root.
  *
  * An entity is an artifact, a principal, a turn, a plan, or what domains add (fs/tree/ino.h). A
- * cookie is a number of a name in a listing; with it, another listing begins after this name.
+ * cookie is the number of a name in a listing: a later listing that gets it begins after this name.
  * fs/tree/tree.h says what -ENOENT, -EACCES and -EIO mean.
  */
 #pragma once
@@ -42,7 +42,7 @@ struct wfs_root_name {
 bool wfs_tree_root(size_t index, struct wfs_root_name *ret_name);
 
 /** wfs_tree_scan_ends() - count one more name of a listing that tree->scan limits. @cookie: of the
- *  name before it. Return: must the listing end before this name? */
+ *  name before this one. Return: must the listing end before this name? */
 static inline bool wfs_tree_scan_ends(const struct wfs_tree *tree, uint64_t cookie)
 {
 	struct wfs_tree_scan *const scan = tree->scan;
@@ -66,15 +66,17 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
-/** wfs_tree_log_node() - make the node of log.jsonl in the directory `journal` of @view: a height,
- *  or 0 for the head. wfs_tree_record_node() makes that of record @seq.
+/** wfs_tree_log_node() - make the node of log.jsonl in the directory `journal` of @view. @height:
+ *  of the directory, 0: of the head. wfs_tree_record_node() makes the node of the file of record
+ *  @seq.
  *  Return: 0, or -errno. */
 int wfs_tree_log_node(struct wfs_view *view, uint64_t height, struct wfs_node *ret_node);
 int wfs_tree_record_node(struct wfs_view *view, uint64_t seq, struct wfs_node *ret_node);
 
-/** wfs_tree_is_kept() - does the file of this record, or of events that end with it, exist since
- *  the newest cut of the journal?
- *  Return: 0, -ENOENT (the cut has dropped it, or made another file of it), or another -errno. */
+/** wfs_tree_is_kept() - does the file of a record, or `events.jsonl` of a turn, still exist after
+ *  the newest cut of the journal? @node: of the file
+ *  Return: 0 (yes), -ENOENT (the cut has dropped the file, or put another in its place), or another
+ *  -errno. */
 int wfs_tree_is_kept(struct wfs_view *view, const struct wfs_node *node);
 
 /** wfs_tree_sees() - may the session see @node? Nodes that cannot be judged by their number alone
@@ -117,7 +119,8 @@ bool wfs_tree_entity_within(const struct wfs_node *node, enum wfs_entity *ret_en
 /** wfs_tree_entity_find() - find the entity to which a node belongs
  *  @node: the entity's directory, one within it, or its `grants.json`
  *  @ret_id: borrowed until the view is closed
- *  @ret_version: of the entity's cell; of a directory within: that from which it is made
+ *  @ret_version: of the entity's cell; for a directory within the entity's: the version from which
+ *                that is made
  *  Return: 0, -ENOENT, … */
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version);
@@ -202,9 +205,10 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 
 /* --- tree-time.c --- */
 
-/** wfs_tree_directory_mtime() - find the modification time of a directory: at the head, that of its
- *  last change; at a height, that of the height's last record; but that of the world's creation if
- *  the session may not see everything in the directory. @node: of the directory
+/** wfs_tree_directory_mtime() - find the modification time of a directory: the time of the world's
+ *  creation if the session may not see everything in the directory; otherwise, at the head, that of
+ *  the directory's last change, and below a height, that of the height's last record. @node: of the
+ *  directory
  *  Return: 0, -ENOENT, … */
 int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
@@ -237,8 +241,8 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 
 /* --- tree-tool.c: tools of outside servers, which are at the head only --- */
 
-/** wfs_tree_sees_tools() - does the session see a tool that an outside server has listed? Return: 0
- *  (yes), -ENOENT, -ENOMEM. */
+/** wfs_tree_sees_tools() - does the session see any tool that an outside server has listed? Return:
+ *  0 (yes), -ENOENT (no), -ENOMEM. */
 int wfs_tree_sees_tools(const struct wfs_tree *tree);
 
 /** wfs_tree_tool_lookup() - look a name up in `tools`, or in the directory of a server.
@@ -246,21 +250,24 @@ int wfs_tree_sees_tools(const struct wfs_tree *tree);
 int wfs_tree_tool_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_server_find() - find the server of a directory in `tools`. Return: 0, -ENOENT, … */
+/** wfs_tree_server_find() - find the server of a directory in `tools`. @node: of the directory.
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_server_find(const struct wfs_tree *tree, const struct wfs_node *node,
 	struct wfs_listed_server *ret_server);
 
-/** wfs_tree_tool_attr() - compute the attributes of a tool's file. Return: 0, -ENOENT, … */
+/** wfs_tree_tool_attr() - compute the attributes of a tool's file. @node: of the file. Return: 0,
+ *  -ENOENT, … */
 int wfs_tree_tool_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_tool_document() - append the contents of a tool's file to @buffer. Return: 0, -ENOENT,
- *  … */
+/** wfs_tree_tool_document() - append the contents of a tool's file to @buffer. @node: of the file.
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_tool_document(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 
-/** wfs_tree_tools_list() - list `tools`, or the directory of a server, as wfs_tree_list(). @cookie:
- *  0, or the number of the server or tool before. Return: 0, -ENOENT, … */
+/** wfs_tree_tools_list() - list `tools`, or the directory of a server, as wfs_tree_list() does.
+ *  @node: of the directory; @cookie: 0, or the number of the server or tool after which the listing
+ *  begins. Return: 0, -ENOENT, … */
 int wfs_tree_tools_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);

@@ -5,9 +5,9 @@
  * The FUSE data connection, the `fs` commands, and helpers that work without a mount all use this
  * module, so they show equal paths and equal bytes. It knows nothing about FUSE. It reads through a
  * session, keeps no state, and opens one view in each call. Unless a comment says otherwise,
- * -ENOENT means that the view does not have the node, or that it is out of the session's scope;
- * -EACCES, that the session may read nothing of its kind, or a private text no longer (see
- * tree->refusal); -EIO, that what is stored is damaged (hash_mismatch).
+ * -ENOENT means that the view does not have the node, or that the session does not see it; -EACCES,
+ * that the session may not read any node of this kind, or may no longer read the private text
+ * (tree->refusal gets the reason); -EIO, that stored bytes are damaged (hash_mismatch).
  * Source: worldfs-tree(5).
  * Thread: any.
  */
@@ -25,7 +25,7 @@
 /* Limits how much one listing looks at. Plain value. */
 struct wfs_tree_scan {
 	uint64_t left;   /* names that it may still look at, with those that are hidden */
-	uint64_t cookie; /* if `ended`: with it, the next listing goes on there */
+	uint64_t cookie; /* if `ended`: of the last name; the next listing begins after it */
 	bool ended;      /* the listing ended because `left` was 0 */
 };
 
@@ -35,13 +35,13 @@ struct wfs_tree {
 	const char *ctl_target;    /* target of the symlink /ctl; NULL: no symlink */
 	bool ctl_directory;        /* /ctl is an empty directory instead (a nested mount point) */
 	struct wfs_error *refusal; /* filled with the reason after -EACCES; may be NULL */
-	/* Where the head's log.jsonl is to end (notify.h), counted from record 0; NULL: where it
-	 * does. */
+	/* How many bytes log.jsonl has at the head, counted from record 0, so that it grows only
+	 * when Linux was notified (fs/data/notify.h); NULL: it has all records. */
 	const atomic_uint_fast64_t *log_end_bytes;
-	/* Below which height events of turns are to be shown at the head (notify.h), 0: not known;
-	 * NULL: all. */
+	/* At the head, events.jsonl has the events below this height, so that it grows only when
+	 * Linux was notified (fs/data/notify.h); 0 or NULL: all events. */
 	const atomic_uint_fast64_t *events_height;
-	struct wfs_tree_scan *scan; /* of wfs_tree_list; NULL: it looks at all */
+	struct wfs_tree_scan *scan; /* limits wfs_tree_list(); NULL: no limit */
 };
 
 /* Attributes of a node. Plain value. */
@@ -51,16 +51,16 @@ struct wfs_attr {
 	uint64_t size_bytes;
 	int64_t mtime_ns;
 	bool uncached; /* changes without a notification (the symlink at/head) */
-	/* After a look-up: its cookie in the listing of the directory; 0: not known. */
+	/* After a look-up: cookie of the name in the listing of its directory; 0: not known. */
 	uint64_t cookie;
 };
 
-/** wfs_tree_attr() - compute the attributes of the node @ino, whose number Linux got from a look-up
- *  or a listing. Return: 0, -ENOENT, -EACCES, -EIO, … */
+/** wfs_tree_attr() - compute the attributes of the node with the inode number @ino, which must come
+ *  from a look-up or a listing. Return: 0, -ENOENT, -EACCES, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_is_private() - is @node the file of a private text, one in `raw` of a turn, whose bytes
- *  may have private texts in them, or such a directory `raw`? */
+/** wfs_tree_is_private() - is @node the file of a private text; or the directory `raw` of a turn,
+ *  or a file in it, whose bytes may have private texts in them? */
 bool wfs_tree_is_private(const struct wfs_node *node);
 
 /** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
@@ -79,13 +79,13 @@ int wfs_tree_growing_events(
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_by_number() - compute the attributes of the node @ino, whose number may be guessed, or
- *  kept from an earlier mount
+/** wfs_tree_by_number() - compute the attributes of the node with the inode number @ino, which a
+ *  client may have guessed, or kept from an earlier mount
  *  Return: 0, -ENOENT (no path of this session leads there), … */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_parent() - compute the attributes of the directory above the directory @ino; the root
- *  is above itself. Return: 0, -ENOENT (@ino is not a directory, or no path of this session leads
+/** wfs_tree_parent() - compute the attributes of the parent of the directory @ino; the root is its
+ *  own parent. Return: 0, -ENOENT (@ino is not a directory, or no path of this session leads
  *  to it), … */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
@@ -111,8 +111,9 @@ bool wfs_tree_path_is_live(const char *path);
 /** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
  *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
  *  @height: of the tree; WFS_HEIGHT_HEAD: the live tree
- *  @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
- *               `at/` names; NULL: not wanted; after a failure, as far as the path was followed
+ *  @ret_height: the height of the tree in which the path ends: @height, or the one that a path
+ *               below `at/` names; after a failure, the height of the last name that was found;
+ *               NULL: not wanted
  *  Return: 0, -ENOENT, -ENOTDIR, … */
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height);
@@ -121,12 +122,12 @@ int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *p
 struct wfs_tree_entry {
 	const char *name;
 	const struct wfs_attr *attr;
-	uint64_t cookie; /* with it, a listing begins after this entry; never 0 */
+	uint64_t cookie; /* a listing that gets it begins after this entry; never 0 */
 };
 
-/** wfs_tree_list() - list the names of a directory, without `.` and `..`; of `at`, which has too
- *  many, no name
- *  @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
+/** wfs_tree_list() - list the names of a directory, without `.` and `..`; the listing of `at`,
+ *  which has too many names, is empty
+ *  @cookie: 0, or the cookie of the last entry that was taken; it stays valid when names change
  *  @each: called with @context and each entry until it returns false, or until tree->scan ends the
  *         listing
  *  Return: 0, -ENOTDIR, -ENOENT, … */
@@ -143,7 +144,7 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 
 /* Bytes read from a file. Plain value; zero-initialised is empty. */
 struct wfs_tree_data {
-	struct wfs_bytes bytes;  /* borrowed from the map, or from `built` */
+	struct wfs_bytes bytes;  /* borrowed from the store's map, or from `built` */
 	struct wfs_view view;    /* keeps borrowed bytes alive */
 	struct wfs_buffer built; /* owned: bytes that were read from a blob file, or made */
 };
@@ -156,7 +157,7 @@ void wfs_tree_data_done(struct wfs_tree_data *data);
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
-/** wfs_tree_read_in() - as wfs_tree_read(), but of the file @node, and in data->view, which the
+/** wfs_tree_read_in() - as wfs_tree_read(), but read the file @node, and in data->view, which the
  *  caller has opened. Only for files whose contents do not depend on the view.
  *  Return: as wfs_tree_read(); the caller calls wfs_tree_data_done() in any case. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
@@ -185,8 +186,8 @@ const char *wfs_tree_root_name(size_t index);
  *  the reducer whose directory it is; otherwise 0 */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entities_ino() - compute the inode number of the directory at the head of all entities
- *  of one kind, such as `plans`. */
+/** wfs_tree_entities_ino() - compute the inode number of the directory, at the head, of all
+ *  entities of one kind, such as `plans`. */
 uint64_t wfs_tree_entities_ino(enum wfs_entity entity);
 
 /** wfs_tree_entity_ino() - compute the inode number of the directory of one artifact, principal,

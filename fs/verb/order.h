@@ -8,11 +8,11 @@
  * keeps the order of changes, so changes are begun at once, and many are stored together; a read
  * waits for all changes before it.
  *
- * A turn or a plan may take long, so only reads wait for it, and requests after these reads.
+ * A turn or a plan may take long, so only reads wait for it, and requests after those reads.
  * Requests that end a turn, or let it go on, do not wait.
  * An action that needs an embedding of a server is done after the embedding has come, so changes
  * that were sent after it may be done before.
- * Thread: one at a time; users lock.
+ * Thread: one at a time; callers lock.
  * Source: worldfs-control(5).
  */
 #pragma once
@@ -22,11 +22,11 @@
 #include <stddef.h>
 
 enum wfs_order_kind {
-	WFS_ORDER_READ,    /* sees everything before it */
+	WFS_ORDER_READ,    /* sees the effects of all requests before it */
 	WFS_ORDER_CHANGE,  /* goes through the queue of the kernel thread */
 	WFS_ORDER_RIGHTS,  /* a change by which later requests are judged */
 	WFS_ORDER_TURN,    /* a turn or a plan, which begins with what it reads */
-	WFS_ORDER_WORLD,   /* acts on the whole world: sees changes, all later requests see it */
+	WFS_ORDER_WORLD,   /* acts on the whole world: sees changes; later requests see it */
 	WFS_ORDER_AT_ONCE, /* about another request that was begun; does not wait */
 	WFS_ORDER_COUNT,
 };

@@ -25,14 +25,14 @@ struct wfs_peers; /* functions may be called on any thread */
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error);
 void wfs_peers_free(struct wfs_peers *peers);
 
-/** wfs_peers_reload() - read host.json again, as wfs_peers_new(); on failure, @peers stay as they
- *  are. */
+/** wfs_peers_reload() - read host.json again; on failure, @peers stay as they are. Return: as
+ *  wfs_peers_new(). */
 int wfs_peers_reload(struct wfs_peers *peers, const char *directory, struct wfs_error *error);
 
 /** wfs_peers_any() - does host.json give a principal to any user but the world's owner and root? */
 bool wfs_peers_any(struct wfs_peers *peers);
 
-/** wfs_peers_principal() - find the principal of the user @uid; of root and of the user of this
- *  process it is the operator. @ret_principal: its id. Return: false: the user has none. */
+/** wfs_peers_principal() - find the principal of the user @uid; that of root and of the user of
+ *  this process is the operator. @ret_principal: its id. Return: false: the user has none. */
 bool wfs_peers_principal(
 	struct wfs_peers *peers, uid_t uid, char ret_principal[static WFS_GRANT_NAME_MAX + 1]);

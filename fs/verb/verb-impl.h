@@ -52,8 +52,9 @@ struct verb {
 	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
 	bool slow;
 	enum wfs_order_kind order;
-	bool here;        /* it is about this process, also if another node owns the world */
-	const char *help; /* what it does; NULL, here and below: as the effect has it */
+	bool here; /* it is about this process, also if another node owns the world */
+	/* What the verb does, its payload, and its result; NULL: as for `effect`. */
+	const char *help;
 	const struct wfs_form *params;
 	const struct wfs_form *answer;
 };
@@ -61,17 +62,17 @@ struct verb {
 extern const struct verb verb_table[];
 extern const size_t verb_count;
 
-/** verb_help() - Return: what a verb does; static. */
+/** verb_help() - get the text that says what a verb does; static. */
 const char *verb_help(const struct verb *verb);
 
-/** verb_params() - Return: the form of a verb's payload, of the kind record; static. */
+/** verb_params() - get the form of a verb's payload, which is of the kind record; static. */
 const struct wfs_form *verb_params(const struct verb *verb);
 
-/** verb_answer() - Return: the form of a verb's result; static. */
+/** verb_answer() - get the form of a verb's result; static. */
 const struct wfs_form *verb_answer(const struct verb *verb);
 
 /** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters (WFS_DRIVES in
- *  caps/drive.h has those of each)
+ *  caps/drive.h says which parameters each @what has)
  *  @done: called with &call->drive when the driver has done @what, or has failed; must call
  *  wfs_verb_driven() last, or end the call itself
  *  Return: WFS_VERB_PENDING, or -errno with call->error (no driver: not_enabled), and @done is not
@@ -81,7 +82,7 @@ int wfs_verb_drive(
 
 /** wfs_verb_driven() - finish the call for which wfs_verb_drive() was called, with the result and
  *  the error in @drive; a failure may have a result, too, which becomes the details of the error
- *  @drive: part of the call, with which it may be freed before this returns */
+ *  @drive: part of the call; both may be freed before this function returns */
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
@@ -90,8 +91,8 @@ void wfs_verb_driven(struct wfs_drive *drive);
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 
-/** wfs_verb_meta() - set call->meta to height and hashes of @view; on failure it is unset or as it
- *  was. Return: 0, or -errno. */
+/** wfs_verb_meta() - set call->meta to height and hashes of @view; on failure, call->meta is NULL
+ *  or unchanged. Return: 0, or -errno. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
 /** wfs_verb_text() - get the text of the member @name of the payload; NULL if it is absent. */

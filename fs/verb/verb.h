@@ -19,9 +19,9 @@ struct wfs_call;
 
 /* A mount that another process made, and that the owner will serve. Option struct: plain value. */
 struct wfs_mount_options {
-	/* Both are texts of the process that mounted: absolute paths in its mount namespace. The
-	 * owner opens and unmounts nothing by them, but with `here` a child of the owner lists
-	 * `directory`. */
+	/* `directory` and `ctl` come from the process that mounted: absolute paths in its mount
+	 * namespace. The owner neither opens nor unmounts these paths, but with `here` a child of
+	 * the owner lists `directory`. */
 	const char *directory;
 	const char *ctl; /* mount point of the control files; the tree's link `ctl` leads there */
 	const char *principal;
@@ -39,7 +39,7 @@ struct wfs_mount_options {
 
 /* Functions of the program for verbs, beside the session (mounting, shutting down). */
 struct wfs_host {
-	/* Serve a mount, whose descriptors are taken, and whose texts are borrowed during this.
+	/* Serve a mount, whose descriptors are taken, and whose texts are borrowed for this call.
 	 * Called on the thread that started the call. Return: 0 or -errno with @error. */
 	int (*mount)(
 		struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error);
@@ -107,12 +107,12 @@ struct wfs_call {
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
 
-/** wfs_call_start() - begin to run @verb for @call, whose `done` reports the end. An unknown verb
- *  fails at once (unknown_method). */
+/** wfs_call_start() - begin to run @verb for @call, whose `done` reports the end, also of a call
+ *  that fails at once, such as one of an unknown verb (unknown_method). */
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
 /** wfs_call_abandon() - end a call as early as possible, because its caller has gone
- *  `done` is still called. May be called while `done` runs, but not after it has returned. */
+ *  `done` is still called. The function may be called until `done` has returned. */
 void wfs_call_abandon(struct wfs_call *call);
 
 /** wfs_verb_drives() - does this verb make agents or plans run, or ask outside servers, so
@@ -123,7 +123,7 @@ bool wfs_verb_drives(const char *verb);
  *  begun? */
 bool wfs_verb_interruptible(const char *verb);
 
-/** wfs_call_done() - release what the call owns (not the struct). */
+/** wfs_call_done() - release what the call owns, but not the struct itself. */
 void wfs_call_done(struct wfs_call *call);
 
 /** wfs_call_envelope() - make the answer as the control socket sends it: {"ok":true,"result":…} or

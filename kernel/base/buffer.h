@@ -63,9 +63,9 @@ static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 /* The slow path of wfs_buffer_reserve(): the buffer must grow, or has failed. */
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 
-/** wfs_buffer_reserve() - make room for @size more bytes, which the caller writes after the
- *  contents, and adds to buffer->size. Return: 0, or -ENOMEM (and the buffer is marked as failed,
- *  or was before). */
+/** wfs_buffer_reserve() - make room for @size more bytes, which the caller writes at
+ *  buffer->data + buffer->size, and then adds to buffer->size. Return: 0, or -ENOMEM (the buffer is
+ *  marked as failed, by this call or an earlier one). */
 static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
 {
 	if (!buffer->failed && size < buffer->capacity_bytes - buffer->size)

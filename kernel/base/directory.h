@@ -4,8 +4,8 @@
 
 /** wfs_directory_remove() - remove a directory, if it exists, and everything in it, not following
  *  symbolic links
- *  Files that cannot be removed stay, without an error. Allocates nothing, so that a child of a
- *  process with threads may call this function: signal-safety(7). */
+ *  Files that cannot be removed stay, without an error. Allocates nothing, so that a process that
+ *  was forked from one with threads may call this function: signal-safety(7). */
 void wfs_directory_remove(const char *directory);
 
 /** wfs_directory_make() - make the directory @name, of mode 0700 less the umask, in an open

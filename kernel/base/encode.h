@@ -19,8 +19,8 @@ bool wfs_utf8_valid(const void *data, size_t size);
  *  Return: its bytes (1 to 4), or 0 if it is not well-formed UTF-8. */
 size_t wfs_utf8_sequence(const void *data, size_t size);
 
-/** wfs_utf8_cut() - Return: how many of the @size bytes of @text are left without an incomplete
- *  character at the end. */
+/** wfs_utf8_cut() - find the incomplete character with which @text may end, if it was cut
+ *  Return: how many bytes are before that character, or @size, if @text ends with a whole one. */
 size_t wfs_utf8_cut(const char *text, size_t size);
 
 /** wfs_utf8_clean() - overwrite every byte of @text that is not part of a well-formed character by
@@ -73,6 +73,6 @@ void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size);
 size_t wfs_name_size(const void *key, size_t size);
 
 /** wfs_name_decode() - append to @buffer the key whose file name is @name
- *  Return: 0, -ENOENT when the name is not the canonical spelling of any key, or -ENOMEM (@buffer
- *  may be marked as failed); both failures leave the contents of @buffer. */
+ *  Return: 0, -ENOENT (wfs_name_append() gives no key this name), or -ENOMEM (@buffer may be marked
+ *  as failed); after both failures @buffer has the contents that it had before. */
 int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer);

@@ -146,13 +146,14 @@ int wfs_error_from_errno(struct wfs_error *error, int number, const char *format
 int wfs_trace_at(int r, const char *file, int line);
 
 /** wfs_require() - end the process if @condition is false, also in release builds
- *  For what the program itself guarantees; input is never required to be valid, but refused. */
+ *  For conditions that the program itself guarantees; wrong input is refused with an error. */
 #define wfs_require(condition) \
 	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);
 
 /** wfs_read_describe() - fill @error for a read that failed with @r, a negative errno
- *  @error: not NULL; zeroed by the caller before the read, and unchanged if the read has set its
- *  code. Otherwise -EIO becomes hash_mismatch, with this thread's note (damage.h) or its default
- *  text; other numbers are described as by wfs_error_from_errno(). Return: @r. */
+ *  @error: not NULL; zeroed by the caller before the read. If the read has filled it, this function
+ *  leaves it unchanged. Otherwise -EIO becomes hash_mismatch, with this thread's note (damage.h) or
+ *  that code's default text, and another @r the code that wfs_error_from_errno() gives it.
+ *  Return: @r. */
 int wfs_read_describe(struct wfs_error *error, int r);

@@ -17,7 +17,8 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/* In brackets: the type in C, and its value if the member is absent. What is read is borrowed. */
+/* In brackets: the type of a member in C, and its value if the member is absent. Pointers that are
+ * read are borrowed from the JSON. */
 enum wfs_form_kind {
 	WFS_FORM_TEXT,       /* without NUL characters (const char *, NULL) */
 	WFS_FORM_NAT,        /* an integer that is not negative (int64_t, -1) */
@@ -25,7 +26,8 @@ enum wfs_form_kind {
 	WFS_FORM_BOOL,       /* (bool, false) */
 	WFS_FORM_HASH,       /* `sha256:` and 64 digits (const char *, NULL) */
 	WFS_FORM_HASH_BYTES, /* the text of a hash, too (struct wfs_hash, zeros) */
-	WFS_FORM_LIST,       /* of `of` (const json_t *, NULL), and so are all that follow */
+	WFS_FORM_LIST,       /* items of the form `of` (this and all kinds below: const json_t *,
+			      * NULL) */
 	WFS_FORM_RECORD,     /* an object with the members `fields` */
 	WFS_FORM_OBJECT,     /* an object whose form is defined elsewhere, under the name `ref`; or
 			      * one with members of any names, which all have the form `of` */
@@ -56,7 +58,8 @@ struct wfs_form {
 	const struct wfs_form *of;      /* of a list: the form of its items */
 	const struct wfs_field *fields; /* the last has no name; they are read in this order */
 	const char *members; /* of a record, see wfs_json_members(); NULL: `fields` has all */
-	/* Checks what kind and bounds cannot say; may be NULL. @name: of the member, or its place
+	/* Checks what kind and bounds cannot say; may be NULL. @name: for messages: the member's
+	 * name, wfs_form_read()'s `what`, or a JSON pointer (in wfs_form_check())
 	 * @value: of this kind. Return: 0, -EINVAL, … with @error filled. */
 	int (*then)(const char *name, const json_t *value, struct wfs_error *error);
 	/* Makes the rest of the JSON Schema: what is in an object or a list, or the allowed texts;
@@ -98,13 +101,14 @@ extern const struct wfs_form wfs_form_value;
  *  consistency?`; `?`: optional. @form: of a record */
 void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
 
-/** wfs_form_has_word() - is @text, of the kind text, one that the form allows? */
+/** wfs_form_has_word() - is @text one of form->words? True if `words` is NULL. @form: of the kind
+ *  text */
 bool wfs_form_has_word(const struct wfs_form *form, const char *text);
 
 /** wfs_form_read() - check an object, and read its members into a struct
- *  Unknown and missing members are refused first, then each field in the order of the form. What is
- *  inside of a list of records or of an object is not looked at, except by `then`.
- *  @form: of a record. @what: name of what takes the members, for messages
+ *  Checks first for unknown and missing members, then each field in the order of the form. What is
+ *  inside of a list of records or of an object is checked only by `then`.
+ *  @form: of a record. @what: words for what has the members, for messages, such as "a model"
  *  @ret_struct: borrows from @object; after a failure some of its members may be written; NULL: the
  *  object is only checked
  *  Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member; also if @object is
@@ -112,14 +116,15 @@ bool wfs_form_has_word(const struct wfs_form *form, const char *text);
 int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
 	void *ret_struct, struct wfs_error *error);
 
-/** wfs_form_check() - check that @value, and each value inside of it, has the form
+/** wfs_form_check() - check that @value has the form @form, and each value inside of it the form
+ *  that @form gives to that place
  *  Return: 0, -EINVAL (schema_violation; the message says at which JSON pointer what was expected
  *  and what came), -ENOMEM, or what `then` returns. */
 int wfs_form_check(const struct wfs_form *form, const json_t *value, struct wfs_error *error);
 
 /** wfs_form_write() - make the object from which wfs_form_read() reads a struct equal to *@value
- *  An optional member whose value is that of an absent one is left out; one that may be null is
- *  null. @form: of a record
+ *  A member with the value of an absent one (enum wfs_form_kind) is left out if it is
+ *  WFS_OPTIONAL, and null if it is WFS_NULLABLE. @form: of a record
  *  Return: new reference; NULL without memory, or if a required text or value is NULL. */
 json_t *wfs_form_write(const struct wfs_form *form, const void *value);
 

@@ -29,6 +29,6 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash
  *  Return: borrowed from @entry; NULL: another provider, or `file` is absolute or missing. */
 const char *wfs_host_script(const json_t *entry);
 
-/** wfs_host_script_name_valid() - is @name a file name, without `/`, that ends in `.jsonl`? No
- *  other file of a world's directory does. */
+/** wfs_host_script_name_valid() - is @name a file name, without `/`, that ends in `.jsonl`? So a
+ *  script can have the name of no other file of a world's directory. */
 bool wfs_host_script_name_valid(const char *name);

@@ -11,21 +11,21 @@
 
 #define WFS_JOURNALD_SOCKET "/run/systemd/journal/socket"
 
-/** wfs_journald_setup() - send log lines to journald while stderr is its stream; called once, at
- *  start-up
- *  Where @socket takes datagrams, a line is an entry with the fields MESSAGE and PRIORITY; with
- *  PRINCIPAL, if it is one of wfs_log_for(); and with WORLD and HEIGHT after wfs_journald_world()
- *  and wfs_journald_height(). Otherwise it is written on stderr behind the prefix `<N>`, N being
- *  the priority.
+/** wfs_journald_setup() - send each later log line to journald, if stderr is journald's stream when
+ *  the line is logged; called once, at start-up
+ *  If @socket takes datagrams, the line becomes an entry with the fields MESSAGE and PRIORITY; with
+ *  PRINCIPAL, if wfs_log_for() was called with one; and with WORLD and HEIGHT after calls of
+ *  wfs_journald_world() and wfs_journald_height(). Otherwise the line is written on stderr after
+ *  the prefix `<N>`, where N is the priority.
  *  @stream: value of JOURNAL_STREAM, `DEVICE:INODE` in decimal; NULL: does nothing
  *  @socket: path of journald's socket
  *  Return: 0, or -EINVAL (@stream is malformed, or @socket is too long). */
 int wfs_journald_setup(const char *stream, const char *socket);
 
-/** wfs_journald_world() - name the world that later entries are about
- *  @directory: of the world. Thread: before other threads log. */
+/** wfs_journald_world() - set the field WORLD of later entries. @directory: of the world
+ *  Thread: called before other threads log. */
 void wfs_journald_world(const char *directory);
 
-/** wfs_journald_height() - set the height of that world, for later entries. @height: 0: not known
+/** wfs_journald_height() - set the field HEIGHT of later entries. @height: of the world; 0: none
  *  Thread: any. */
 void wfs_journald_height(uint64_t height);

@@ -60,8 +60,8 @@ int wfs_json_look(const char *text, size_t size, json_t **ret_json);
  *  until it fails. */
 size_t wfs_json_count(const char *text, size_t size);
 
-/** wfs_json_check_count() - check that a text with @count values has at most WFS_JSON_VALUES_MAX.
- *  Return: 0, or -EFBIG (too_large). */
+/** wfs_json_check_count() - check that @count, the number of values of a text, is at most
+ *  WFS_JSON_VALUES_MAX. Return: 0, or -EFBIG (too_large). */
 int wfs_json_check_count(size_t count, struct wfs_error *error);
 
 /** wfs_json_write() - append the canonical text of @json to @buffer, without a newline
@@ -87,9 +87,9 @@ size_t wfs_json_plain_size(const char *text, size_t size);
  *  8785 3.2.2.3) */
 void wfs_json_write_real(struct wfs_buffer *buffer, double value);
 
-/** wfs_json_real_canonical() - find out how a canonical document has this real
- *  Return: 1: as a real; 2: as the integer in @ret_integer; 0: not at all (it is not finite, or its
- *  canonical form would be an integer beyond 64 bits). */
+/** wfs_json_real_canonical() - find out how canonical JSON writes the real @value
+ *  Return: 1: as a real; 2: as the integer that is put into @ret_integer; 0: not at all (@value is
+ *  not finite, or its canonical form would be an integer beyond 64 bits). */
 int wfs_json_real_canonical(double value, int64_t *ret_integer);
 
 /** wfs_json_key_compare() - compare member names by UTF-16 code units (RFC 8785 3.2.3).
@@ -132,7 +132,7 @@ int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
 
 /** wfs_json_members() - check that @object has only known members, and all required ones
- *  @what: name of what takes the members, for messages
+ *  @what: words for what has the members, for messages, such as "an agent"
  *  @members: names separated by spaces; a `?` after a name makes the member optional
  *  Return: 0, or -EINVAL (invalid_argument or missing_argument), naming the member. */
 int wfs_json_members(
@@ -145,11 +145,12 @@ int wfs_json_members(
 int wfs_json_get_base64(
 	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_json_get_cursor() - get the member `cursor`, which the client has from an earlier page of a
- *  listing
+/** wfs_json_get_cursor() - get the member `cursor`, which a client copies from the `next_cursor` of
+ *  an earlier page of a listing
  *  @permutation: hides numbers from a client that may not learn how much exists; NULL: cursors are
- *  plain numbers. A cursor that was made with the other kind is refused.
- *  @ret_cursor: the number that wfs_json_set_cursor() has put there; 0 when the member is absent
+ *  plain numbers. A plain cursor is refused where cursors are hidden, and a hidden one where they
+ *  are plain.
+ *  @ret_cursor: the number that wfs_json_set_cursor() was given; 0 when the member is absent
  *  Return: 0, -EINVAL (invalid_argument). */
 int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
 	uint64_t *ret_cursor, struct wfs_error *error);
@@ -168,8 +169,8 @@ json_t *wfs_json_copy(const json_t *object);
 /** wfs_json_has() - does @array have an element equal to @value? */
 bool wfs_json_has(const json_t *array, const json_t *value);
 
-/** wfs_json_add_missing() - append to @array those elements of the array @values that it does not
- *  have. Return: 0, or -ENOMEM (some of them may have been appended). */
+/** wfs_json_add_missing() - append to @array those elements of the array @values that @array does
+ *  not have. Return: 0, or -ENOMEM (some of them may have been appended). */
 int wfs_json_add_missing(json_t *array, const json_t *values);
 
 /** wfs_json_set_base64() - set the member @name to the base64 of @size bytes. Return: 0, or

@@ -20,6 +20,6 @@ enum { WFS_OPEN_WAIT_MS = 5000 }; /* how long a command waits for another's lock
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
 /** wfs_lock_owner() - find the process that owns @directory
- *  @ret_pid: 0: none, also if the directory or its lock file is missing; or, on a disk that was
- *  full, an owner that could not write its pid. Return: 0, or -errno. */
+ *  @ret_pid: 0: no process owns it (also if the directory or its lock file is missing), or the disk
+ *  was full, and the owner could not write its pid. Return: 0, or -errno. */
 int wfs_lock_owner(const char *directory, pid_t *ret_pid);

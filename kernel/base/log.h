@@ -47,7 +47,8 @@ bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level);
 void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** wfs_log_for() - do wfs_log() for what @principal asked for: a sink gets its id with the line. */
+/** wfs_log_for() - do wfs_log() with a line about a request of @principal, an id that the sink of
+ *  wfs_log_divert() gets, too. */
 void wfs_log_for(const char *principal, enum wfs_log_area area, enum wfs_log_level level,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -3,13 +3,13 @@
  * Near misses: which of the known names did the writer of an unknown name probably mean?
  *
  *     struct wfs_near near = {.asked = name};
- *     for (each name there is)
- *             wfs_near_try(&near, it);
+ *     for (each known name)
+ *             wfs_near_try(&near, known);
  *     if (near.name) …
  *
- * Two names are near when at most a third of the letters differ (one letter in names of fewer than
- * six), ignoring case, or when the unknown name is one of the words of the known name: `id` of
- * `artifact_id`.
+ * A known name is near when it differs from the unknown one in at most a third of the latter's
+ * letters (in one, if these are fewer than six), ignoring case, or when the unknown name is one of
+ * the words of the known name: `id` of `artifact_id`.
  */
 #pragma once
 
@@ -24,6 +24,6 @@ struct wfs_near {
 	size_t distance;  /* between `asked` and `name` */
 };
 
-/** wfs_near_try() - set near->name to @name if that is near to near->asked, and nearer than all
- *  names before. */
+/** wfs_near_try() - set near->name to @name if @name is near to near->asked, and nearer than all
+ *  names that were tried before. */
 void wfs_near_try(struct wfs_near *near, const char *name);

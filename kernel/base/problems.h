@@ -23,7 +23,8 @@ struct wfs_place {
 	char text[96];
 };
 
-/** wfs_place_at() - make a place from a printf format of a JSON pointer; a longer one is cut. */
+/** wfs_place_at() - make a place; @format, printf style, gives its JSON pointer, which is cut if it
+ *  is too long. */
 struct wfs_place wfs_place_at(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void wfs_problems_done(struct wfs_problems *problems);

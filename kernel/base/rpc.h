@@ -32,30 +32,30 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
 /** wfs_rpc_open() - read a message from a parsed value
- *  @document: taken, whatever is returned; an element of a batch may be one, too
+ *  @document: the value; taken, whatever is returned. It may be an element of a batch.
  *  @ret_message: caller calls wfs_rpc_message_done(); written also after a failure, with as many
  *  members as the value has
- *  Return: NULL, or the fault of the value: a text with static lifetime. `params` that are not an
- *  object are none; the caller refuses them. */
+ *  Return: NULL: a message; otherwise words, static, for what is wrong. If `params` is not an
+ *  object, ret_message->params is NULL, but that is not checked here: the caller has to. */
 const char *wfs_rpc_open(json_t *document, struct wfs_rpc_message *ret_message);
 
 /** wfs_rpc_read() - read a message from a line
  *  @ret_message: zero-initialised; caller calls wfs_rpc_message_done(), whatever is returned
- *  @output: gets the error for a line that is not a valid message
+ *  @output: gets the answer to a line that is not a valid message: an error
  *  Return: true: there is a request or notification to handle; false: an error was appended, or
  *  the message is a response, or an invalid notification: both are ignored. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 
-/** wfs_rpc_request() - append a request, or, if @id is 0, a notification. @params: taken; NULL:
- *  memory for them was lacking, and @output is marked as failed */
+/** wfs_rpc_request() - append a request, or, if @id is 0, a notification to @output. @params:
+ *  taken; NULL: the caller had no memory for them, and @output is marked as failed */
 void wfs_rpc_request(struct wfs_buffer *output, int64_t id, const char *method, json_t *params);
 
-/** wfs_rpc_result() - append the answer to the request @id. @result: taken; NULL: memory for it was
- *  lacking, and the answer is an internal error */
+/** wfs_rpc_result() - append the answer to the request @id to @output. @result: taken; NULL: the
+ *  caller had no memory for it, and the answer is an internal error */
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result);
 
-/** wfs_rpc_error() - append an error as the answer to the request @id; NULL: the id is not known.
- *  @data: taken; NULL: none; @format: the message, printf style */
+/** wfs_rpc_error() - append an error as the answer to the request @id to @output. @id: NULL: not
+ *  known. @data: member of the error; taken; NULL: none. @format: the message, printf style */
 void wfs_rpc_error(struct wfs_buffer *output, const json_t *id, enum wfs_rpc_code code,
 	json_t *data, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -15,8 +15,9 @@
  * the pages are checked before the first write.
  *
  * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be
- * sent to. A host alone allows encrypted connections, and this machine; a host with a port, any
- * connection. (root: /var/lib/worldfs and /etc/worldfs, unless these variables are set.)
+ * sent to. A host without a port allows encrypted connections to it, and any connection if it is
+ * this machine; a host with a port, any connection to that port. (For root the directories are
+ * /var/lib/worldfs and /etc/worldfs, unless these XDG variables are set.)
  * Source: docs/decisions/0025-consent.md
  */
 #pragma once
@@ -44,8 +45,8 @@ struct wfs_store_mark {
  *  Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno. */
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
-/** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that is there now.
- *  Return: as that function. */
+/** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that @directory has
+ *  now. Return: as wfs_trust_check(), or as wfs_host_file_read() if that fails. */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
 /** wfs_trust_forget_other() - when a world is opened: drop the entry of another world that used to
@@ -60,7 +61,7 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 	struct wfs_error *error);
 
 /** wfs_trust_made() - note in known.json that this user has made the world, which has no host.json.
- *  If that fails, the user is asked when the world is used. @directory: may be relative */
+ *  If that fails, the world is not trusted (wfs_trust_check()). @directory: may be relative */
 void wfs_trust_made(const char *directory, const char *world_id);
 
 /** wfs_trust_last_txn() - get the number of the store's last transaction at the time when this user
@@ -69,8 +70,8 @@ void wfs_trust_made(const char *directory, const char *world_id);
  *  time. */
 uint64_t wfs_trust_last_txn(const char *directory);
 
-/** wfs_trust_has_written() - does this user own the store, and is @mark, the store's mark now, that
- *  with which this user closed it? Then nobody has written to the store since. */
+/** wfs_trust_has_written() - does this user own the store, and is @mark, the store's mark now, the
+ *  one with which this user last closed the store? Then nobody has written to it since. */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
@@ -80,13 +81,14 @@ bool wfs_trust_has_written(
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/** wfs_trust_key() - check that this user allows an environment variable to be sent to a server
- *  (keys.json). @host, @port: of the server
- *  @plain: it would be sent over a network without encryption: only an entry with a port allows
- *  that. Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno. */
+/** wfs_trust_key() - check that this user allows the value of an environment variable to be sent to
+ *  a server (keys.json). @variable: its name. @host, @port: of the server
+ *  @plain: the value would be sent over a network without encryption, which only an entry with a
+ *  port allows
+ *  Return: 0, -EACCES (not_authorized: says what to put into which file), or another -errno. */
 int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,
 	struct wfs_error *error);
 
 /** wfs_trust_is_loopback() - does data that is sent to this host of a URL stay on this machine?
- *  @host: a name or an address, as in the URL: one of IPv6 in brackets */
+ *  @host: a name or an address, as in the URL: an IPv6 address is in brackets */
 bool wfs_trust_is_loopback(const char *host);

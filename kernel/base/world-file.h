@@ -32,8 +32,8 @@ int wfs_world_file_open(
  *  fill @error. */
 int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error);
 
-/** wfs_world_file_open_at() - do wfs_world_file_open() in an open directory. @directory: its path,
- *  for messages. Return: as that function. */
+/** wfs_world_file_open_at() - do wfs_world_file_open() in the open directory @directory_fd
+ *  @directory: its path, for messages. Return: as wfs_world_file_open(). */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
 
@@ -43,24 +43,25 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
  */
 #define WFS_TIMERS_PAUSED "timers-paused"
 
-/** wfs_timers_pause() - make the file WFS_TIMERS_PAUSED in @directory, if it does not exist.
- *  Return: 0, or -errno with @error. */
+/** wfs_timers_pause() - make the file WFS_TIMERS_PAUSED in the world's directory @directory, if it
+ *  does not exist. Return: 0, or -errno with @error. */
 int wfs_timers_pause(const char *directory, struct wfs_error *error);
 
-/** wfs_timers_paused() - does the file exist? */
+/** wfs_timers_paused() - does @directory have the file WFS_TIMERS_PAUSED? */
 bool wfs_timers_paused(const char *directory);
 
-/** wfs_timers_resume() - remove the file, if it exists. Return: 0, or -errno with @error. */
+/** wfs_timers_resume() - remove the file WFS_TIMERS_PAUSED from @directory, if it exists.
+ *  Return: 0, or -errno with @error. */
 int wfs_timers_resume(const char *directory, struct wfs_error *error);
 
-/** wfs_file_kind_name() - Return: words for the kind of file that @mode says, for messages, e.g. "a
- *  symbolic link"; static. */
+/** wfs_file_kind_name() - Return: words for the kind of file that the st_mode @mode says, for
+ *  messages, e.g. "a symbolic link"; static. */
 const char *wfs_file_kind_name(mode_t mode);
 
 /** wfs_beneath_open() - open a path within a directory, without following symbolic links in any
  *  part of the path. @path: must not have `..`, which is not checked
  *  @flags: of open(2); with O_CREAT the file gets mode 0600. Without O_DIRECTORY the path must lead
  *  to a regular file.
- *  Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another
- *  -errno. */
+ *  Return: a descriptor, -ELOOP or -ENOTDIR (a part of the path is a link), -EINVAL (not a regular
+ *  file), or another -errno. */
 int wfs_beneath_open(int directory_fd, const char *path, int flags);

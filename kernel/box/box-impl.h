@@ -33,15 +33,15 @@ struct ahead_step {
 	uint64_t seq;
 	int64_t at_ns;
 	uint8_t seed[32];
-	uint64_t instructions; /* bound that its budget had before */
+	uint64_t instructions; /* bound of the step's budget when the step was added */
 	int state_of;          /* as for wfs_code_ahead_add() */
 	size_t state_at;       /* offsets in `sent` */
 	size_t state_size;
 	size_t key_at;
 	size_t key_size;
-	bool done; /* it succeeded; the rest is its result, whose texts are in `received` */
+	bool done; /* the step succeeded: `budget` and `result` are set */
 	struct wfs_lua_budget budget;
-	struct wfs_lua_result result; /* borrows `received` */
+	struct wfs_lua_result result; /* borrows `received` of struct ahead */
 };
 
 /* All steps that were run in advance, by one message and its answer. */
@@ -62,8 +62,9 @@ struct wfs_box {
 	struct process *at
 		[WFS_BOX_DEPTH_MAX]; /* the process of the last run at each depth; NULL: none yet */
 	uint64_t run_count;          /* runs so far */
-	size_t memory_left[WFS_BOX_DEPTH_MAX]; /* by waiting runs, for those nested in them */
-	pthread_mutex_t lock;                  /* for every `pid` */
+	/* by depth of a waiting run: bytes that it leaves to the run nested in it */
+	size_t memory_left[WFS_BOX_DEPTH_MAX];
+	pthread_mutex_t lock; /* for every `pid` */
 	atomic_bool interrupted;
 	_Atomic int64_t
 		end_ns; /* no code runs after that; monotonic clock; INT64_MAX: no end is set */
@@ -79,29 +80,30 @@ struct wfs_code {
 	char *name;      /* owned */
 	char *author;    /* owned; NULL: the world */
 	char *source;    /* owned */
-	uint64_t passed; /* generation of the quarantine that last did not refuse it */
-	size_t running;  /* its runs that have not ended */
+	uint64_t passed; /* generation of the quarantine when it last did not refuse this code */
+	size_t running;  /* runs of this code that have not ended */
 };
 
 /** box_ready() - start or choose the process for the next run of @code, and load the module into it
  *  @functions: names, ended by NULL, one of which the module must define; NULL: that was checked
- *  before. @ret_process: borrowed from the box. @run: charged for loading; if it is nested, its
- *  bound of memory is set to what the outer run has left; after a failure, run->failure says why */
+ *  before. @ret_process: borrowed from the box. @run: the next run. Loading is charged to its
+ *  budget; if another run waits for its host, run->memory_bytes is set to what that one has left;
+ *  after a failure, run->failure says why */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
 /** box_exchange() - send process->out, and receive the answer. @ret_reader: borrows process->in
- *  @code: its bound of instructions limits the processor time of the answer
- *  Return: as process_send() and process_receive() (process.h), or -EINTR (the box was interrupted
- *  before, or its end has come). No error is filled: after a failure the caller calls
- *  box_give_up(). */
+ *  @code: its bound of instructions gives the processor time that the answer may take
+ *  Return: 0, a failure of process_send() or process_receive() (process.h), or -EINTR (the box was
+ *  interrupted, or its end has come, before anything was sent). No error is filled: after a failure
+ *  the caller calls box_give_up(). */
 int box_exchange(
 	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader);
 
 /** box_get_run() - read the state of a run (used budget, failure, memory left) from a message into
- *  @run, which has the state before
- *  Return: false for impossible values: a budget that shrinks or is beyond months of work, or an
- *  unknown kind of failure; the used budget is then unchanged. */
+ *  @run, which has the state as of the message before
+ *  Return: false for impossible values: less budget used than before, or as much as months of work
+ *  would use, or an unknown kind of failure; the used budget in @run is then unchanged. */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 
 /** box_get_json() - parse a JSON text that the process has sent. @what: name of the text, for
@@ -111,18 +113,19 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error);
 
-/** box_take_failure() - read an answer that is not DONE: FAILED with an error, or one that no
- *  correct process sends, for which the process is killed (box_give_up())
- *  @run: gets why the run has failed and, from FAILED, its used budget
+/** box_take_failure() - read an answer that is not WFS_WIRE_DONE: WFS_WIRE_FAILED with an error, or
+ *  one that no correct process sends, for which the process is killed (box_give_up())
+ *  @run: gets why the run has failed and, from WFS_WIRE_FAILED, its used budget
  *  Return: the -errno of the run, with @error filled. */
 int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_wire_reader *reader,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
-/** box_give_up() - kill a process that has broken the protocol or has ended, and count a crash of
- *  @code if the code may be to blame
- *  @reason: the -errno of the send or receive that failed; -EBADMSG also for an impossible answer
+/** box_give_up() - end the process (if it is alive) of a run whose box_exchange() has failed, or
+ *  whose answer is impossible, and count a crash of @code if the code may be to blame
+ *  @reason: what box_exchange() has returned; -EBADMSG: an impossible answer
  *  @ret_failure: why the run has failed
- *  Return: the -errno of the run, with @error filled: -EINTR if it was interrupted. */
+ *  Return: the -errno that the run returns, with @error filled; -EINTR if the box was interrupted,
+ *  or its end has come. */
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error);
 
@@ -130,12 +133,12 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
  *  BOX_MESSAGE_KEPT_BYTES, which few messages need. */
 void box_trim(struct process *process);
 
-/** box_seed_of() - hash a seed, for the random numbers of code: so code cannot learn from them the
- *  seed of which the seeds of other runs are made. */
+/** box_seed_of() - hash the seed of a run, for the random numbers of its code: so the code cannot
+ *  learn the seed itself from these numbers; seeds of other runs are made of it. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);
 
-/** box_failure_of() - get the kind of failure of a run. @r: result of the function that ran it
- *  Return: WFS_LUA_FAILURE_NONE if @r is 0; otherwise run->failure or, if that is NONE (the answer
- *  was refused here, for instance because it has too many JSON values): HOST for -ENOMEM, CODE for
- *  any other @r. */
+/** box_failure_of() - get the kind of failure of a run. @r: what the function that ran it returns
+ *  Return: WFS_LUA_FAILURE_NONE if @r is 0; otherwise run->failure or, if that is
+ *  WFS_LUA_FAILURE_NONE (the answer was refused here, for instance because it has too many JSON
+ *  values), WFS_LUA_FAILURE_HOST for -ENOMEM, and WFS_LUA_FAILURE_CODE for any other @r. */
 enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r);

@@ -14,7 +14,8 @@
  * with the same memory contents in any process.
  *
  * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the
- * arguments alone, so a caller that folds the run again must not run it again.
+ * arguments alone, so a caller that folds the record again must take the failure from the record,
+ * and not run the code again.
  * Thread: a box and all its code belong to one thread at a time, except for wfs_box_interrupt() and
  * wfs_box_end().
  */
@@ -50,20 +51,20 @@ void wfs_box_interrupt(struct wfs_box *box);
  *  Return: true if a run has failed because of the interruption. */
 bool wfs_box_resume(struct wfs_box *box);
 
-/** wfs_box_check() - for long work of the box's thread that is not the running of code: check that
- *  the box was not interrupted, and that its end (wfs_box_end()) has not come
+/** wfs_box_check() - check that the box was not interrupted, and that its end (wfs_box_end()) has
+ *  not come; for long work of the box's thread that is not the running of code
  *  @name: of the work, for the message
  *  Return: 0, or -EINTR (cancelled), which wfs_box_resume() counts as an interrupted run. */
 int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error);
 
 /** wfs_box_end() - allow no code to run after @time_ns, by CLOCK_MONOTONIC
- *  The run at that time fails with the code cancelled (-EINTR) a moment later, and so do all later
- *  runs. wfs_box_resume() reports such a failure, but does not lift the end.
+ *  A run that goes on at that time fails with the code cancelled (-EINTR) a moment later, and so do
+ *  all later runs. wfs_box_resume() returns true for such a failure, but does not lift the end.
  *  @time_ns: replaces an end that was set before; INT64_MAX: no end. Thread: any. */
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
-/** wfs_box_pid() - for tests: get the id of the process that had the last run at nesting @depth (0:
- *  the outermost); 0 if no run was at this depth, or that process has ended since. */
+/** wfs_box_pid() - get the pid of the process that had the last run at nesting @depth (0: the
+ *  outermost); 0 if no code ran at this depth, or that process has ended since; for tests. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */
@@ -79,8 +80,8 @@ struct wfs_code_options {
 	const char *name;        /* chunk name for messages */
 	const char *author;      /* the principal whose code it is; NULL: the world's */
 	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX */
-	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: it
-	 * was checked before, and is compiled when it runs. */
+	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: the
+	 * module was checked before, and is compiled when it runs. */
 	const char *const *functions;
 	/* functions of the host that the code can call; must live as long as the code */
 	const struct wfs_lua_binding *bindings;
@@ -110,7 +111,7 @@ WFS_DEFINE_AUTO(code, struct wfs_code, wfs_code_free)
 /** wfs_code_is_by() - is @author (NULL: the world) the author of the code? */
 bool wfs_code_is_by(const struct wfs_code *code, const char *author);
 
-/** wfs_code_is_running() - has the code a run that waits for its host, so that it must not be
+/** wfs_code_is_running() - has the code a run that waits for its host, so that @code must not be
  *  freed? */
 bool wfs_code_is_running(const struct wfs_code *code);
 
@@ -144,42 +145,41 @@ void wfs_code_result_done(struct wfs_code_result *result);
 /** wfs_code_step() - run the function `step(state, event, ctx)` of a reducer's module
  *  @result: zero-initialised or used before; overwritten on success only, but -ENOMEM may free the
  *  state that it had
- *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
- *  bound has its value, that about a result which is not JSON the place; code_crashed), or another
- *  value of wfs_code_new(): the process may have to load the code first. */
+ *  Return: 0, -EIO (runtime_error with the Lua message and line: if a bound was exceeded, the
+ *  message gives the bound; if the result is not JSON, the place in it that is not; or
+ *  code_crashed), or a failure of wfs_code_new(), because the code may have to be loaded first. */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
 
 /*
  * Steps ahead: many steps that will probably be asked for next, sent in one message. A later
- * wfs_code_step() with the arguments of one of them returns its result, if it succeeded. So running
- * steps ahead changes nothing but the time that they take.
+ * wfs_code_step() with the arguments of one of them returns the result that is there already, if
+ * that step succeeded. So running steps ahead changes nothing but the time that they take.
  */
 enum {
 	WFS_CODE_AHEAD_MAX = 64,
 	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* bytes of all states and events */
 };
 
-/** wfs_code_ahead_begin() - forget all steps ahead (that were run before they were asked for), to
- *  begin a new set. */
+/** wfs_code_ahead_begin() - forget all steps ahead, their results included, to begin a new set. */
 void wfs_code_ahead_begin(struct wfs_box *box);
 
-/** wfs_code_ahead_add() - add a step to those that wfs_code_ahead_run() runs ahead, before they are
- *  asked for; at most WFS_CODE_AHEAD_MAX
+/** wfs_code_ahead_add() - add a step to those that wfs_code_ahead_run() will run; at most
+ *  WFS_CODE_AHEAD_MAX may be added after wfs_code_ahead_begin()
  *  @code: must live until wfs_code_ahead_run() has returned
- *  @step: as for wfs_code_step(), with a budget; its event must live until the result is taken, or
- *  until the next wfs_code_ahead_begin(); everything else is borrowed for the call
+ *  @step: as for wfs_code_step(), with a budget; step->event must live until the result is taken,
+ *  or until the next wfs_code_ahead_begin(); everything else is borrowed for the call
  *  @event_text: the event's canonical text, borrowed for the call
- *  @state_of: -1, or the index of the added step whose new state is the state of this step;
- *  step->state is ignored then
+ *  @state_of: -1: the state is step->state; otherwise the index, in the order of adding, of the
+ *  step whose new state is the state of this step
  *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX; the step is left out), or -ENOMEM (no
  *  step will be run ahead). After a failure no other step may be added. */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
 /** wfs_code_ahead_run() - run all steps that were added, if there are at least two
- *  After a failure, the steps without a result are not ahead any more: wfs_code_step() runs them
- *  when they are asked for, and reports what fails then. */
+ *  Reports no failure: wfs_code_step() runs a step without a result when the step is asked for, and
+ *  reports what fails then. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
 /** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has
@@ -190,10 +190,10 @@ uint64_t wfs_code_ahead_work(const struct wfs_box *box);
  *  taken since wfs_code_ahead_begin(). */
 size_t wfs_code_ahead_taken(const struct wfs_box *box);
 
-/* The side that answers calls of running code. Embedded in a struct of its own. */
+/* The side that answers calls of running code. The maker embeds it in a struct of its own. */
 struct wfs_code_host {
 	/**
-	 * call() - do what a program (running code of an artifact) asks for, which may run others
+	 * call() - do what a program (running code of an artifact) asks for; may run other programs
 	 * @binding_index: of the function, in the bindings of the code
 	 * @arguments: array, borrowed; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
@@ -235,9 +235,10 @@ struct wfs_code_call {
 
 /** wfs_code_call() - call the function call->function that a program, the code of an artifact,
  *  defines
- *  A call while another one waits for its host is nested in it, and may use the memory that the
- *  outer call has left.
- *  @ret_value: caller owns the reference; JSON's null for nil and for no result
+ *  A call that begins while another one waits for its host is nested in that one, and may use only
+ *  the memory that the outer call has left.
+ *  @ret_value: what the function returns; the caller owns the reference; JSON's null for nil and
+ *  for no result
  *  Return: as wfs_code_step(), or the negative errno of call->host. */
 int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
 	struct wfs_error *error);

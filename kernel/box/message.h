@@ -2,7 +2,7 @@
 /*
  * The contents of each message: for each kind of message a function that writes it and one that
  * reads it. message_put_…() appends to a frame (wire.h); message_get_…() returns false if the frame
- * has another form, or (the last two below) makes the reader bad.
+ * has another form, except message_get_run() and message_get_error(), which make the reader bad.
  *
  * The results of reading borrow the frame, and only the form of values is checked here. The process
  * trusts the values of its owner; the owner checks every value that the process sends.
@@ -42,8 +42,8 @@ bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_s
 /* Many steps: their number, then each. */
 enum { WFS_MESSAGE_STEPS_MAX = 64 };
 
-/** message_put_one_step() - append one of many steps to the frame of WFS_WIRE_STEPS, in which the
- *  caller has put their number
+/** message_put_one_step() - append one of many steps to a frame of the kind WFS_WIRE_STEPS, which
+ *  the caller has begun with the number of steps
  *  @id: of the module. @state_of: 0, or 1 + the index of the step whose new state is the state of
  *  this step */
 void message_put_one_step(

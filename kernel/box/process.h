@@ -33,10 +33,10 @@ struct process {
 	uint64_t use_count;
 	const _Atomic int64_t *end_ns; /* of the box: no code runs after that; monotonic */
 	int64_t time_limit_ns; /* processor time at which the sandbox stops the current run */
-	int64_t time_start_ns; /* its processor time when an answer was first late; 0: none was */
+	int64_t time_start_ns; /* its processor time when its answer became late; 0: it is not */
 	int64_t time_spent_ns; /* monotonic time at which it may reach RLIMIT_CPU; 0: not set yet */
-	int64_t time_seen_ns;  /* its processor time at the last look */
-	int64_t sleep_start_ns; /* monotonic time since when it sleeps; 0: it was not late */
+	int64_t time_seen_ns;  /* its processor time when that was last looked at */
+	int64_t sleep_start_ns; /* monotonic time since when it sleeps; 0: its answer is not late */
 	struct wfs_buffer out;
 	struct wfs_buffer in;
 };
@@ -44,8 +44,8 @@ struct process {
 /** process_start() - start the program in @image_fd (process_image())
  *  @process: not started; the caller has set `end_ns`
  *  @lock: held while the pid is set, so that other threads can kill the process
- *  Return: 0, -ECHILD (it ended, or did not get ready; no code ran in it), or another -errno; after
- *  a failure it is not started. */
+ *  Return: 0, -ECHILD (the process ended, or did not get ready; no code ran in it), or another
+ *  -errno; after a failure @process is not started. */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 
 /** process_is_quiet() - is the process, which has no run, alive, and has it sent nothing
@@ -58,7 +58,7 @@ bool process_is_quiet(const struct process *process);
 int process_end(struct process *process, pthread_mutex_t *lock);
 
 /** process_send() - send the frame process->out. Return: 0, -EFBIG (larger than WFS_WIRE_FRAME_MAX;
- *  nothing was sent), or as process_receive(). */
+ *  nothing was sent), or a failure as of process_receive(). */
 int process_send(struct process *process);
 
 /** process_receive() - receive the answer to the frame that was sent last. @ret_reader: borrows

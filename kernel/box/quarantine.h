@@ -36,13 +36,13 @@ struct wfs_quarantine;
 int wfs_quarantine_new(struct wfs_quarantine **ret_quarantine);
 void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_load() - add a row that was read from the store, in place of one with its code.
- *  Return: 0, or -ENOMEM. */
+/** wfs_quarantine_load() - add a row that was read from the store; it replaces a row of the code
+ *  row->code. Return: 0, or -ENOMEM. */
 int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quarantine_row *row);
 
 /** wfs_quarantine_crashed() - count one more crash of a code, now
- *  If WFS_QUARANTINE_ROWS_MAX other codes are kept, that with the fewest crashes is forgotten; if
- *  all of them are refused, the new crash is not counted.
+ *  If rows of WFS_QUARANTINE_ROWS_MAX other codes are kept, the row with the fewest crashes is
+ *  forgotten; if all of these codes are refused, the new crash is not counted.
  *  @code: hash of its source. @name: its name, for messages; copied, and cut if it is too long
  *  Return: the crashes of the code so far; 0: not counted, for lack of room or of memory. */
 uint32_t wfs_quarantine_crashed(
@@ -52,12 +52,12 @@ uint32_t wfs_quarantine_crashed(
 bool wfs_quarantine_refuses(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
 /** wfs_quarantine_generation() - Return: a number that is raised whenever the set of refused codes
- *  changes; 0: none was ever refused. */
+ *  may have changed; 0: no code was ever refused or lifted. */
 uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
 /** wfs_quarantine_lift() - set the crashes of the code with this hash to 0, so that it may run
- *  again. Return: true, also if that was done before and is not stored yet; false: the code had no
- *  crashes. */
+ *  again. Return: true, also if an earlier call did so, and wfs_quarantine_settle() has not dropped
+ *  the row yet; false: the code has no row. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
 /** wfs_quarantine_rows() - copy the rows of all codes that have crashes, sorted by hash
@@ -65,11 +65,12 @@ bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_has
 int wfs_quarantine_rows(
 	struct wfs_quarantine *quarantine, struct wfs_quarantine_row **ret_rows, size_t *ret_count);
 
-/** wfs_quarantine_changed() - get the next row that has changed and is not stored yet; it counts as
- *  stored then, until wfs_quarantine_settle() says otherwise. Return: false: all are stored. */
+/** wfs_quarantine_changed() - get the next row that has changed and is not stored yet. The caller
+ *  stores it, and calls wfs_quarantine_settle() when its transaction has ended; until then, later
+ *  calls skip this row, unless it changes again. Return: true; false: no such row is left. */
 bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quarantine_row *ret_row);
 
-/** wfs_quarantine_settle() - end the storing of changed rows, after the transaction has ended
- *  @committed: true: rows without crashes are dropped; false: wfs_quarantine_changed() will return
- *  the rows again that it has returned */
+/** wfs_quarantine_settle() - end the storing of the rows that wfs_quarantine_changed() has returned
+ *  @committed: true: the transaction was committed, and rows without crashes are dropped; false: it
+ *  was not, and wfs_quarantine_changed() will return these rows again */
 void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed);

@@ -43,8 +43,8 @@ struct wfs_wire_header {
 	uint32_t size;
 };
 
-/** wfs_wire_begin() - empty @frame and make room for the header, with this kind; wfs_wire_send()
- *  sets its size. */
+/** wfs_wire_begin() - empty @frame, and append a header with this kind; wfs_wire_send() sets the
+ *  size in the header. */
 void wfs_wire_begin(struct wfs_buffer *frame, uint32_t kind);
 
 void wfs_wire_put_number(struct wfs_buffer *frame, uint64_t number);
@@ -54,8 +54,8 @@ void wfs_wire_put_bytes(struct wfs_buffer *frame, struct wfs_bytes bytes);
 void wfs_wire_put_text(struct wfs_buffer *frame, const char *text);
 
 /** wfs_wire_send() - send a frame to the socket @fd, after setting the size in its header
- *  @again: called with @context whenever the socket's time limit has passed; returns 0 to go on, or
- *  what ends the sending; NULL: always go on
+ *  @again: called with @context whenever the socket's time limit (SO_SNDTIMEO) has passed; returns
+ *  0 to go on, or a -errno, which ends the sending; NULL: always go on
  *  Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX), -EPIPE, the result of @again, or another
  *  -errno. After -ENOMEM and -EFBIG nothing was sent; after others, a part may have been. */
 int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context), void *context);
@@ -70,8 +70,9 @@ struct wfs_wire_reader {
 
 /** wfs_wire_receive() - wait for a frame from the socket @fd
  *  @frame: overwritten, and borrowed by @ret_reader
- *  @again: called with @context whenever the socket's time limit has passed, and now and then while
- *  a frame comes in many parts; returns 0 to go on, or what ends the waiting; NULL: always go on
+ *  @again: called with @context whenever the socket's time limit (SO_RCVTIMEO) has passed, and now
+ *  and then while a frame comes in many parts; returns 0 to go on, or a -errno, which ends the
+ *  waiting; NULL: always go on
  *  Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large, or bytes
  *  follow it), -ENOMEM, the result of @again, or another -errno. */
 int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *ret_reader,

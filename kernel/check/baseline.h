@@ -21,44 +21,46 @@ struct wfs_baseline {
 };
 
 /** wfs_baseline_cell() - write one cell of a baseline to the store, before the baseline's record is
- *  appended. @reducer_index: in the manifest
+ *  appended. @reducer_index: of the cell's reducer in the manifest
  *  @bytes: the cell's state, a canonical document; of content and code, any bytes
- *  @at_ns: time of the record
- *  Return: 0, -EEXIST (the cell was written before, and stays), -EIO, -ENOSPC, -ENOMEM: the caller
- *  gives up the transaction, as after any failure with @head. */
+ *  @at_ns: time of the baseline's record
+ *  Return: 0, -EEXIST (the cell was written before, and stays as it is), -EIO, -ENOSPC, -ENOMEM.
+ *  After -EIO, -ENOSPC and -ENOMEM the caller gives up the transaction, as head.h says. */
 int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_bytes key,
 	struct wfs_bytes bytes, int64_t at_ns);
 
 /** wfs_baseline_append() - append the baseline record for all cells that wfs_baseline_cell() has
- *  written, and set its snapshot hash as the newest of the world
- *  @head: after genesis. @baseline: the world that the cells come from. @principal, @at_ns: of the
- *  record
+ *  written, and store the record's snapshot hash as that of the world's newest snapshot
+ *  @head: of height 1, after genesis. @baseline: the world that the cells come from. @principal,
+ *  @at_ns: of the record
  *  @ret_snapshot_hash: hash of the snapshot document of these cells
  *  Return: 0, or -errno (the caller gives up the transaction). */
 int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseline,
 	const char *principal, int64_t at_ns, struct wfs_hash *ret_snapshot_hash);
 
-/** wfs_baseline_parse() - read from a baseline record from which world its cells come. Return: 0,
- *  or -EINVAL (not a baseline record, or a malformed one). */
+/** wfs_baseline_parse() - read from which world the cells of a baseline record come. @parsed: the
+ *  record. Return: 0, or -EINVAL (not a baseline record, or a malformed one). */
 int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseline *ret_baseline);
 
-/* What a baseline with which a journal begins says of its height. Plain value. */
+/* What the first record of a cut journal, a baseline, says of its height. Plain value. */
 struct wfs_baseline_facts {
 	bool changed;             /* there are cells, and `changes` is set */
 	struct wfs_hash changes;  /* of the `changes` document of all cells */
 	struct wfs_hash snapshot; /* of the snapshot document */
-	struct wfs_hash versions; /* of `[[reducer,key_b64,height,time_ns],…]`, in the same order */
+	/* of `[[reducer,key_b64,height,time_ns],…]`, in the order of the snapshot document */
+	struct wfs_hash versions;
 	struct wfs_hash blobs;    /* of `[[hash,height,time_ns],…]` of listed blobs, by number */
 	struct wfs_hash manifest; /* in force */
 };
 
-/** wfs_baseline_facts() - compute what a baseline of the height of @view says; reads every cell
- *  @view: as for wfs_baseline_changes(). Return: 0, or -errno. */
+/** wfs_baseline_facts() - compute what a baseline at the height of @view must say; reads every cell
+ *  @view: closed and opened again now and then; the caller closes it, also after a failure
+ *  Return: 0, or -errno. */
 int wfs_baseline_facts(
 	struct wfs_view *view, struct wfs_baseline_facts *ret_facts, struct wfs_error *error);
 
-/** wfs_baseline_differs() - compare a baseline with which a journal begins with what it must say
- *  Return: NULL, or words for a message: what differs. */
+/** wfs_baseline_differs() - compare the baseline @parsed, the first record of a cut journal, with
+ *  @facts, what it must say. Return: NULL (they agree), or words for a message: what differs. */
 const char *wfs_baseline_differs(
 	const struct wfs_record_parsed *parsed, const struct wfs_baseline_facts *facts);
 

@@ -65,15 +65,16 @@ struct wfs_refold_source {
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
 		void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error);
-	/* Find the cell of the baseline that has version @vid. Return: 1, 0 (after the last), or
-	 * -errno with @error. The pointer is NULL if the source has no cells of baselines. */
+	/* Find the cell of the baseline whose version has the number @vid. Return: 1, 0 (@vid is
+	 * above the last), or -errno with @error. The pointer is NULL if the source has no cells of
+	 * baselines. */
 	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
 		struct wfs_error *error);
-	/* Take note of a cell that a run has changed; the calls are those that the writer of the
-	 * journal got from wfs_fold_changes(). @change: borrowed. NULL: nothing wants to know. */
+	/* Take note of a cell that a run has changed, as wfs_fold_changes() gives it. @change:
+	 * borrowed. The pointer is NULL if the source does not need the changes. */
 	void (*changed)(void *context, const struct wfs_change *change);
-	/* Before a batch is committed: the last occasion to fail. Return: 0, or -errno with @error:
-	 * the transaction is dropped. NULL: nothing is to be done. */
+	/* Called before a batch is committed. Return: 0, or -errno with @error: the transaction is
+	 * dropped. The pointer may be NULL. */
 	int (*ending)(void *context, struct wfs_error *error);
 };
 
@@ -97,14 +98,14 @@ struct wfs_refold_lost {
 	bool code;    /* false: content */
 	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
 	struct wfs_hash hash;
-	uint64_t asked; /* seq of the last action that asked for mint.score since then; 0: none */
+	uint64_t asked; /* seq of the last unfolded action that asked for mint.score; 0: none */
 };
 
 /* The first record that is not what folding gives. Plain value. */
 struct wfs_refold_difference {
 	uint64_t seq;
-	/* the first cell that the record changes, by what was folded; "" if it changes none, or
-	 * could not be folded */
+	/* of the first cell that the folded record changes; "" if it changes none, or could not be
+	 * folded */
 	char reducer[WFS_REDUCER_NAME_MAX + 1];
 	struct wfs_buffer key; /* of this cell */
 };
@@ -139,7 +140,7 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	struct wfs_error *error);
 
 /** wfs_refold_batch() - fold the next records of the journal, in one transaction, and commit
- *  refold->head.height is then the number of the next record: source->height after the last.
+ *  Sets refold->head.height to the seq of the next record to fold: source->height after the last.
  *  refold->differs is set if a record differs; what was folded up to there is committed, too,
  *  unless source->whole is set.
  *  Return: 0 (also if a record differs), or -errno if folding has failed. After a failure, and
@@ -147,7 +148,7 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
 /** wfs_refold_differs() - add the problem that record @seq is not what folding gives, and set
- *  refold->differs, which ends folding. @how: words for the message. Return: 0. */
+ *  refold->differs, which ends folding. @how: for the message: what differs. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
 
 void wfs_refold_done(struct wfs_refold *refold);
@@ -156,32 +157,34 @@ void wfs_refold_done(struct wfs_refold *refold);
 /* --- for kernel/check/refold*.c; 0 is returned also after wfs_refold_differs() was called --- */
 
 /** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
- *  A record whose folding fails differs (wfs_refold_differs()), except the first one that needs a
- *  lost text: this sets refold->lost instead, and nothing is written.
- *  @input: its parts are set but kind, time, principal and `partial`, which this function sets */
+ *  If folding fails, calls wfs_refold_differs() for the record. If it fails for the first time
+ *  because a text is lost, sets refold->lost instead; nothing is written then.
+ *  @input: the caller sets its members, except kind, time, principal and `partial`, which this
+ *  function sets */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 
-/** wfs_refold_action() - fold the record @parsed of an action again. If its own text is lost, or
- *  one was lost before and the action was refused or is on an artifact, this only writes its line
- *  (and folds its answer, if it is a tool call), and calls source->unfolded if it was done. */
+/** wfs_refold_action() - fold the record @parsed of an action again
+ *  If a text of the action is lost, or one was lost before and the action was refused or is on an
+ *  artifact, this function only writes the record's line, folds the answer to the intent if the
+ *  action is a tool call, and calls source->unfolded if the action was done. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
-/** wfs_refold_score() - after a text is lost: write only the line of @parsed, which must be the
- *  intent mint.score that an unfolded action has asked for, or the answer to it; any other record
- *  differs (wfs_refold_differs()). */
+/** wfs_refold_score() - after a text is lost: write only the line of the record @parsed, which must
+ *  be the intent mint.score of the action refold->lost.asked, or the answer to that intent; for any
+ *  other record, calls wfs_refold_differs(). */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_apply() - after a text is lost: write record @index of the last run to the store,
- *  with the line that the source has for it; wfs_refold_differs() if the line is missing, or
- *  differs from the folded one in more than `changes`. */
+ *  with the line that the source has for it; calls wfs_refold_differs() instead if that line is
+ *  missing, or differs from the folded one in more than the member `changes`. */
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
-/** wfs_refold_hidden() - append to @buffer what source->hidden gives for @hash, and compare these
- *  bytes with the hash. Return: as source->hidden, or -EIO (hash_mismatch; the bytes stay in
- *  @buffer). */
+/** wfs_refold_hidden() - append the salt and JSON of a private text to @buffer, by source->hidden,
+ *  and check that they have the hash @hash. Return: as source->hidden, or -EIO (hash_mismatch; the
+ *  bytes stay in @buffer). */
 int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
@@ -190,7 +193,7 @@ int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answer() - answer an effect of a reducer with the answer that the journal has; the
- *  function for refold->answerer (kernel/fold/effects.h, which describes the parameters) */
+/** wfs_refold_answer() - be the function `answer` of refold->answerer: answer an effect of a
+ *  reducer with the answer that the journal has; see struct wfs_answerer (kernel/fold/effects.h) */
 int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error);

@@ -14,11 +14,10 @@
 #include "kernel/base/problems.h"
 #include "kernel/world/world.h"
 
-/** wfs_seed_find() - find the height at which folding the journal of a world again has to begin;
- *  0: the whole journal can be folded
- *  It is that of the newest epoch; if the world has dropped that height, the first one that is kept
- *  at which no request is under way; without an epoch, that of the newest cut.
- *  @view: of the head. @cut: the newest
+/** wfs_seed_find() - find the height at which folding the journal of a world again has to begin
+ *  That is the height of the newest epoch; without an epoch, of the newest cut. If the world has
+ *  dropped the epoch's height, it is the first kept height at which no request is under way.
+ *  @view: of the head. @cut: the newest. @ret_height: 0: the whole journal can be folded
  *  Return: 0, -EINVAL (format_older: another version has folded the journal), -EIO, or another
  *  -errno. */
 int wfs_seed_find(struct wfs_view *view, const struct wfs_journal_cut *cut, uint64_t *ret_height,
@@ -28,20 +27,21 @@ int wfs_seed_find(struct wfs_view *view, const struct wfs_journal_cut *cut, uint
 struct wfs_seed {
 	struct wfs_view *view;               /* of the world, at any height that is kept */
 	struct wfs_store *scratch;           /* empty */
-	uint64_t height;                     /* as of wfs_seed_find() */
+	uint64_t height;                     /* from wfs_seed_find() */
 	const struct wfs_manifest *manifest; /* in force at this height */
-	int (*look)(void *context, uint64_t done, struct wfs_error *error); /* now and then */
+	/* Called now and then, when @done rows are copied. Return: 0, or -errno, which ends it. */
+	int (*look)(void *context, uint64_t done, struct wfs_error *error);
 	void *context;
 };
 
-/** wfs_seed() - copy the rows of seed->height into an empty store
- *  Of a cell's versions there is the current one only.
- *  @ret_next_vid: number of the first version after this height; of a cut, cut->next_vid has it
- *  Return: 0, the -errno of `look`, -EIO, -ENOSPC, -ENOMEM. */
+/** wfs_seed() - copy the rows of seed->height from seed->view into seed->scratch
+ *  Of each cell only the version that seed->height shows is copied.
+ *  @ret_next_vid: number of the first version after this height; at the height of a cut,
+ *  cut->next_vid has it. Return: 0, the -errno of seed->look, -EIO, -ENOSPC, -ENOMEM. */
 int wfs_seed(const struct wfs_seed *seed, uint64_t *ret_next_vid, struct wfs_error *error);
 
-/** wfs_seed_check() - compare the baseline of a cut with the rows that wfs_seed() has written.
- *  @problems: gets what differs, for the journal. @ret_snapshot_hash: of the baseline. Return: 0,
- *  or -errno. */
+/** wfs_seed_check() - compare the baseline of @cut with the rows that wfs_seed() has written to
+ *  @scratch. @problems: gets a problem of the baseline's record if they differ
+ *  @ret_snapshot_hash: computed from these rows. Return: 0 (also if they differ), or -errno. */
 int wfs_seed_check(struct wfs_store *scratch, const struct wfs_journal_cut *cut,
 	struct wfs_problems *problems, struct wfs_hash *ret_snapshot_hash, struct wfs_error *error);

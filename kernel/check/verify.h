@@ -17,7 +17,7 @@
  * Return: true to go on, false to end the work. */
 typedef bool wfs_progress_fn(void *context, const char *what, uint64_t done, uint64_t total);
 
-/** wfs_verify() - check a world, up to the height that it has now
+/** wfs_verify() - check the store of @world, up to the height that the world has now
  *  @problems: gets everything that is wrong. @progress: called with @context; may be NULL
  *  Return: 0 (see problems->count), or -errno if the check could not be finished: -EINTR
  *  (cancelled: @progress ended it), … */

@@ -6,8 +6,7 @@
  * rows mention, compared with its hash, and, from a world of this machine, host.json and the
  * scripts of models that host.json names. It shares no file with the original, so damage to one
  * cannot reach the other. It appears complete and synced, or not at all.
- * A backup may run beside the owner. It never waits for the kernel thread, which never waits for
- * it.
+ * A backup may run beside the owner. Neither it nor the kernel thread ever waits for the other.
  *
  * The bytes come from a source: a world that this process has opened, or a stranger, such as
  * another node. A stranger's data.mdb may be crafted, so all of its pages are checked before its
@@ -18,15 +17,15 @@
 
 #include "kernel/check/verify.h"
 
-/* Bytes of data.mdb that a copy takes, unless its options say another number. */
+/* The largest data.mdb that is copied, in bytes, unless the options say another number. */
 #define WFS_BACKUP_DATA_MAX WFS_STORE_MAP_SIZE_DEFAULT
 
 /* Option struct: plain value. */
 struct wfs_backup_options {
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
-	const char *world_id;    /* that the world must have; NULL: any */
-	uint64_t data_bytes_max; /* of data.mdb; 0: WFS_BACKUP_DATA_MAX */
+	const char *world_id;    /* the id that the world must have; NULL: any */
+	uint64_t data_bytes_max; /* a larger data.mdb is refused; 0: WFS_BACKUP_DATA_MAX */
 };
 
 /* Counts of what was copied. Plain value. */
@@ -40,28 +39,28 @@ struct wfs_backup_figures {
 /* Where a source writes to. Plain value. */
 struct wfs_backup_sink {
 	int fd;             /* of an empty file or a pipe */
-	uint64_t bytes_max; /* that it takes */
-	/* The source calls it now and then, with `context`; not NULL. @total: 0 if not known.
-	 * Return: false: the source must end with -EINTR. */
+	uint64_t bytes_max; /* a source with more bytes must fail with -EFBIG */
+	/* The source calls this function now and then, with `context`; not NULL. @total: 0 if not
+	 * known. Return: false: the source must end with -EINTR. */
 	wfs_progress_fn *progress;
 	void *context;
 };
 
 /* What a copy is made from. Its maker embeds it in a struct of its own. Functions that return int
- * return 0, or -errno with @error filled: -EINTR (the sink's function has said so), -EFBIG (the
- * source has more bytes than the sink takes), … Thread: that of wfs_backup_from(). */
+ * return 0, or -errno with @error filled: -EINTR (sink->progress has returned false), -EFBIG (there
+ * are more than sink->bytes_max bytes), … Thread: that of wfs_backup_from(). */
 struct wfs_backup_source {
-	/* Its bytes may be crafted: they are checked before they are used. */
+	/* The source's bytes may be crafted: they are checked before they are used. */
 	bool strange;
-	/** give_data() - write a data.mdb, as of one commit */
+	/** give_data() - write a data.mdb to @sink: the store as one commit left it */
 	int (*give_data)(struct wfs_backup_source *source, const struct wfs_backup_sink *sink,
 		struct wfs_error *error);
-	/** give_file() - write the blob file of @hash. The copy compares the bytes with the hash
-	 *  and the size. Return: also -ENOENT (the source does not have it). */
+	/** give_file() - write the blob file of @hash to @sink. The caller compares the bytes with
+	 *  the hash and the size. Return: also -ENOENT (the source does not have the file). */
 	int (*give_file)(struct wfs_backup_source *source, const struct wfs_hash *hash,
 		const struct wfs_backup_sink *sink, struct wfs_error *error);
-	/** give_host() - copy host.json and the files that it names; NULL: nothing is copied
-	 *  @to_fd: of the copy's directory */
+	/** give_host() - copy host.json and the files that it names into the copy's directory
+	 *  The pointer is NULL if nothing is to be copied. @to_fd: descriptor of this directory */
 	int (*give_host)(struct wfs_backup_source *source, int to_fd, struct wfs_error *error);
 };
 
@@ -77,13 +76,14 @@ int wfs_backup(struct wfs_world *world, const char *directory,
 /** wfs_backup_from() - copy the world that @source gives into @directory
  *  @directory, @ret_figures: as of wfs_backup()
  *  Return: as wfs_backup(), where -EIO (hash_mismatch) says that what the source gives is damaged;
- *  also -EFBIG (too_large: data.mdb), -EINVAL (invalid_argument: another world than world_id;
- *  format_newer), or what the source has returned. */
+ *  also -EFBIG (too_large: data.mdb), -EINVAL (invalid_argument: the world does not have
+ *  options->world_id; format_newer), or what a function of the source has returned. */
 int wfs_backup_from(struct wfs_backup_source *source, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
 
-/** wfs_backup_give() - check all pages of a world's data.mdb, and write it without free pages
+/** wfs_backup_give() - check all pages of a world's data.mdb, and write it to @sink, without free
+ *  pages
  *  The pages are checked because LMDB copies them on a thread of its own, without the store's
  *  guard, where a damaged page would end the process.
  *  Return: 0 (data.mdb is written to its end), -EINTR (cancelled), -EIO (hash_mismatch), -EFBIG

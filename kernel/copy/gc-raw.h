@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which blobs of old turns (kernel/domain/turn/raw.h) a collection drops. */
+/* Which blobs with the requests and answers of old turns (kernel/domain/turn/raw.h) a collection
+ * drops. */
 #pragma once
 
 #include "kernel/store/tables.h"
@@ -13,11 +14,11 @@ struct gc_raw {
 	struct wfs_hash *hashes;
 	size_t count;
 	size_t capacity;
-	uint64_t after_vid; /* the last version that was looked at */
+	uint64_t after_vid; /* number of the last version of a cell that was looked at */
 };
 void gc_raw_done(struct gc_raw *raw);
 
-/** gc_raw_find() - find the blobs of turns that began before the height @before, and of no later
- *  turn. @ret_raw: also written on failure. Return: 0, or -errno with @error. */
+/** gc_raw_find() - find the blobs that turns have which began before the height @before, and that
+ *  no later turn has. @ret_raw: also written on failure. Return: 0, or -errno with @error. */
 int gc_raw_find(
 	struct wfs_world *world, uint64_t before, struct gc_raw *ret_raw, struct wfs_error *error);

@@ -36,7 +36,7 @@ struct restore_journal {
 	uint64_t height;       /* number of records */
 	bool baseline;         /* the journal begins with a baseline */
 	bool older;            /* its first records were folded by another fold version */
-	bool last_older;       /* and so were its last ones */
+	bool last_older;       /* its last records were, too */
 	bool broken;           /* its lines were changed or cut, so it cannot be folded */
 	struct wfs_genesis genesis;
 	struct wfs_hash genesis_manifest; /* hash of the first manifest */
@@ -49,7 +49,8 @@ struct restore_journal {
  * zeros at first, ended by done. */
 struct restore_proof {
 	bool invoked; /* code has run, which may have written any artifact */
-	/* {id: {member: value}} of artifacts that were written after it; owned, may be NULL */
+	/* {id: {member: value}} of artifacts that were written after code had last run; owned, may
+	 * be NULL */
 	json_t *artifacts;
 	/* {id: the first principal that wrote it} of agents among these; owned, may be NULL */
 	json_t *agents;
@@ -83,8 +84,8 @@ struct restore {
 /** restore_path() - format a path in the copy; one that is too long is cut. */
 struct restore_path restore_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** restore_stopped() - report restore->told to the caller's `progress`. Return: 0, or -EINTR
- *  (`progress` asked to end). */
+/** restore_stopped() - report restore->told to the function options->progress. Return: 0, or -EINTR
+ *  (that function asked to end). */
 int restore_stopped(struct restore *restore);
 
 /** restore_progress() - set restore->told, which restore_stopped() reports later: @done of @total
@@ -96,12 +97,12 @@ void restore_progress(struct restore *restore, const char *what, uint64_t done, 
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** restore_same_size() - count that the problem that was noted last is with a file that has the
- *  right size, but other bytes. */
+/** restore_same_size() - count in same_size_count that the file of the problem that was noted last
+ *  has the right size, but other bytes. */
 void restore_same_size(struct restore *restore);
 
 /** restore_hash_noted() - note that the bytes of the file @path have the hash @came in place of
- *  @expected. @whose: words for the message: what has @expected. Return: 0. */
+ *  @expected. @whose: for the message: what says that they have @expected. Return: 0. */
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
 	const struct wfs_hash *expected, const struct wfs_hash *came);
 
@@ -109,7 +110,7 @@ int restore_hash_noted(struct restore *restore, const char *path, const char *wh
  *  key, encoded as a file name */
 struct restore_path restore_place(enum wfs_builtin_reducer builtin, const char *name);
 
-/** restore_has() - has the copy a file or directory at @path? */
+/** restore_has() - has the copy a file or directory at @path, which is relative to its root? */
 bool restore_has(const struct restore *restore, const char *path);
 
 /** restore_directory() - open the directory @name in @parent, a directory of the copy
@@ -122,14 +123,14 @@ int restore_directory(
 /** restore_list() - call @each with @context for each name in a directory of the copy
  *  @directory: its descriptor, which @each gets, too, and which stays open
  *  @path: the directory's path, for messages
- *  @each: returns 0, or -errno that ends the walk. @name is borrowed during the call
+ *  @each: its @name is borrowed during the call. Returns 0, or -errno, which ends the walk
  *  Return: 0 (also if a problem was noted: the directory cannot be read), or -errno. */
 int restore_list(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
 
-/** restore_list_sorted() - restore_list() in the order of names; a number at the beginning of a
- *  name is compared as a number. */
+/** restore_list_sorted() - do restore_list() in the order of the names; a number at the beginning
+ *  of a name is compared as a number. */
 int restore_list_sorted(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
@@ -143,26 +144,28 @@ int restore_open(struct restore *restore, int directory, const char *name, const
 	uint64_t size_max, int *ret_fd);
 
 /** restore_read() - append the file @name in a directory of the copy to @buffer
- *  @path, @size_max: as for restore_open(); @size_max also bounds all that @buffer then has
- *  Return: 1; 0 (a problem was noted) or -errno: @buffer may have got a part of the file. */
+ *  @path, @size_max: as for restore_open(); @buffer, too, may not have more than @size_max bytes
+ *  Return: 1; 0 (a problem was noted) or -errno, and then @buffer may have got a part of the
+ *  file. */
 int restore_read(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, struct wfs_buffer *buffer);
 
 /** restore_pieces() - read the file @fd of the copy, which stays open, and call @each with @context
- *  for piece after piece of it. @each: returns 0, or -errno that ends the reading, for which this
- *  function sets restore->error. @path: for messages
+ *  for each piece of its bytes, in order. @each: returns 0, or -errno, which ends the reading, and
+ *  for which this function sets restore->error. @path: for messages
  *  Return: 1 (the whole file was read), 0 (a problem was noted), or -errno. */
 int restore_pieces(struct restore *restore, int fd, const char *path,
 	int (*each)(void *context, const void *data, size_t size), void *context);
 
-/** restore_attribute() - compare @hash, of a file's bytes, with the file's extended attribute
- *  user.worldfs.state_hash. Return: 1 (they are equal, or the file has no such attribute), or 0 (a
- *  problem was noted). */
+/** restore_attribute() - compare @hash, that of the bytes of the file @fd, with the file's extended
+ *  attribute user.worldfs.state_hash. @path: for messages. Return: 1 (they are equal, or the file
+ *  has no such attribute), or 0 (a problem was noted). */
 int restore_attribute(
 	struct restore *restore, int fd, const char *path, const struct wfs_hash *hash);
 
-/** restore_root() - note each name in the root directory of the copy that a tree does not have, a
- *  README of no version, and names in directories that a tree always has empty
+/** restore_root() - note a problem for each name in the root directory of the copy that no tree
+ *  has, for a README that no version of the program writes, and for each name in a directory that
+ *  is empty in every tree
  *  Return: 0, or -errno: -EINVAL if this is a world, and not a copy of its tree. */
 int restore_root(struct restore *restore);
 
@@ -184,26 +187,27 @@ struct restore_lines {
 	char *piece;       /* bytes of log.jsonl that were read; owned */
 	size_t piece_at;   /* how many of them are in lines that were returned */
 	size_t piece_size; /* bytes in `piece` */
-	uint64_t count;    /* number of the next record */
+	uint64_t count;    /* seq of the next record */
+	/* bytes of log.jsonl that were read */
 	uint64_t done_bytes;
 	uint64_t total_bytes; /* of log.jsonl; 0: the copy does not have it */
 	struct wfs_buffer line;
 };
 /** restore_lines_init() - begin to read the lines of the copy's journal; the caller calls
  *  restore_lines_done(), also on failure
- *  Return: 1, 0 if journal/ is missing (no problem was noted), or if journal/ or log.jsonl cannot
- *  be opened (a problem was noted), or -errno. */
+ *  Return: 1; 0: journal/ is missing (no problem was noted), or journal/ or log.jsonl cannot be
+ *  opened (a problem was noted); or -errno. */
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
 /** restore_lines_next() - read the next line, with its newline, into lines->line, where it stays
- *  until the next call. Return: 1, 0 (after the last line, or a problem was noted, which sets
- *  journal.broken), or -errno. */
+ *  until the next call. Return: 1; 0: all lines were read, or a problem was noted, and
+ *  journal.broken is set; or -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
 #define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
 
 /** restore_journal_check() - read the whole journal, fill restore->journal, and note problems with
  *  the chain of hashes, the files of records, journal/head, and a manifest that is not the
- *  journal's. If the copy has only journal/head, journal.height is from there. Return: 0, or
+ *  journal's. If the copy has no records, journal.height is read from journal/head. Return: 0, or
  *  -errno. */
 int restore_journal_check(struct restore *restore);
 
@@ -226,52 +230,54 @@ static inline bool restore_is_proven(const struct restore *restore)
  *  Return: 0, or -errno. */
 int restore_blobs(struct restore *restore);
 
-/** restore_raw() - store the files in `raw` of the copy's turns as blobs, if restore->store has
- *  cells for them; one that is missing is not kept any more. Return: 0 (also if problems were
- *  noted), or -errno. */
+/** restore_raw() - store the files in the directories `raw` of the copy's turns as blobs, if
+ *  restore->store has cells for them. A file may be missing, because a collection has dropped it.
+ *  Return: 0 (also if problems were noted), or -errno. */
 int restore_raw(struct restore *restore);
 
 /* A transaction that is committed and begun again now and then. */
 struct restore_batch {
 	struct restore *restore;
 	struct wfs_txn *txn;
-	struct wfs_head *head; /* flushed before a commit; may be NULL */
+	struct wfs_head *head; /* of `txn`, flushed before a commit; may be NULL */
 	size_t count;          /* rows written since the last commit */
 	size_t bytes;          /* of these rows */
 };
 
-/** restore_batch_begin() - begin a write transaction of restore->store, in which batch->head writes
- *  then, too. The caller has set `restore` and `head`, other members are zeros, and calls
+/** restore_batch_begin() - begin a write transaction of restore->store, also for batch->head
+ *  The caller has set `restore` and `head` (the other members are zeros), and later calls
  *  restore_batch_done(), which drops what is not committed. */
 int restore_batch_begin(struct restore_batch *batch);
 /** restore_batch_commit() - flush batch->head, and commit; on failure the rows are dropped. */
 int restore_batch_commit(struct restore_batch *batch);
-/** restore_batch_step() - count a row of @size bytes that was written, and commit if the
- *  transaction is large enough, and begin the next. After a failure the batch cannot be used any
- *  more; the caller still calls restore_batch_done(). */
+/** restore_batch_step() - count a row of @size bytes that was written; if the transaction is large
+ *  enough, commit it, and begin the next. After a failure the batch cannot be used any more; the
+ *  caller still calls restore_batch_done(). */
 int restore_batch_step(struct restore_batch *batch, size_t size);
 
 /** restore_blob() - store the file @fd of the copy as a blob, unless the store has it already
- *  @path: for messages; @hash: that it must have; @named_by: for messages: what says so
+ *  @path: for messages; @hash: the one that the file must have; @named_by: for messages: what says
+ *  that it must
  *  Return: 0 (stored, known, or a problem was noted), or -errno. */
 int restore_blob(struct restore_batch *batch, int fd, const char *path, const char *named_by,
 	const struct wfs_hash *hash);
 void restore_batch_done(struct restore_batch *batch);
 
-/** restore_write_failed() - if @r is not 0, fill restore->error: writing the world has failed.
+/** restore_write_failed() - if @r, the result of writing the world, is not 0, fill restore->error.
  *  Return: @r. */
 int restore_write_failed(struct restore *restore, int r);
 
-/** restore_no_blob() - note that the copy has no blob @hash; nothing if it has a file of that name,
- *  whose problem restore_blobs() has noted. @whose: words for the message: what names the blob */
+/** restore_no_blob() - note that the copy has no blob @hash; do nothing if the copy has a file of
+ *  this name, whose problem restore_blobs() has noted. @whose: for the message: what names the
+ *  blob */
 void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose);
 
 /** restore_modules() - check that restore->store has all modules (Lua code) of @manifest
  *  Return: 1, 0 (problems were noted), or -errno. */
 int restore_modules(struct restore *restore, const struct wfs_manifest *manifest);
 
-/** restore_put_meta() - write the rows of the store's meta table that opening a world reads, in a
- *  transaction of its own. Return: 0, or -errno. */
+/** restore_put_meta() - write the rows of the meta table of restore->store that opening a world
+ *  reads, in a transaction of its own. @genesis: of the world. Return: 0, or -errno. */
 int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis);
 
 /** restore_baseline() - fill restore->store from a copy without a journal, or whose journal begins
@@ -297,23 +303,23 @@ struct restore_cells {
 	uint64_t count; /* cells written */
 };
 
-/** restore_take_cells() - write the cells that the copy has as files into the store
- *  @cells: its batch has a head, and was begun; the caller commits it at last
- *  Return: 0, with a problem noted for each cell that was not taken, or -errno. */
+/** restore_take_cells() - write the cells that the copy has as files into restore->store
+ *  @cells: cells->batch has a head, and was begun; the caller commits the batch in the end
+ *  Return: 0 (a problem was noted for each cell that was not written), or -errno. */
 int restore_take_cells(struct restore_cells *cells);
 void restore_cells_done(struct restore_cells *cells);
 
-/** restore_take_builtin() - replace the cells of built-in reducers in the store, but those of turns
- *  and plans, by those of the copy, and commit. The height of @head becomes the first that the
- *  store keeps, and restored.first_height.
- *  @head: of a store whose actions after a lost text were not folded. Return: 0, or -errno. */
+/** restore_take_builtin() - replace the cells of built-in reducers in restore->store, except those
+ *  of turns and plans, by those of the copy, and commit
+ *  The height of @head becomes the first height that the store keeps, and restored.first_height.
+ *  @head: of restore->store, where actions after a lost text were not folded
+ *  Return: 0, or -errno. */
 int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 
-/* --- kernel/copy/restore-proof.c: after a lost text, what the journal says of cells of the copy
- * --- */
+/* --- kernel/copy/restore-proof.c: what a journal with a lost text says of the copy's cells --- */
 
-/** restore_proof_add() - take facts from the record of an action that was done, but is not folded.
- *  Return: 0, -ENOMEM (no error is set). */
+/** restore_proof_add() - add to @proof the facts from the record of an action that was done, but is
+ *  not folded. Return: 0, -ENOMEM (no error is set). */
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
 /** restore_makes_agent() - does @action, the document of a write_artifact, make or change an agent
  *  (an artifact that is also a principal)? */
@@ -327,17 +333,17 @@ bool restore_proof_knows(enum wfs_builtin_reducer builtin);
 /** restore_proof_check() - compare the cell @key in the copy with what folded records, and the
  *  facts in restore->proof, say about it
  *  @builtin: one that restore_proof_knows(). @path: of its file, for messages
- *  @folded: state of the cell by the actions that were folded; NULL: not live by them
- *  @found: state in the copy, canonical
- *  Return: 1, 0 if they contradict each other (a problem was noted), or -errno. */
+ *  @folded: the cell's state after the actions that were folded; NULL: the cell is not live then
+ *  @found: the cell's state in the copy, canonical
+ *  Return: 1; 0: the copy contradicts the records (a problem was noted); or -errno. */
 int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builtin, const char *path,
 	struct wfs_bytes key, const struct wfs_bytes *folded, struct wfs_bytes found);
 
 /* --- kernel/copy/restore-fold.c --- */
 
 /** restore_fold() - fill restore->store from a copy with a journal, by folding its records again
- *  Sets restored.lost, and restore->filled, unless a record differs, or a module or the manifest of
- *  genesis is missing (a problem was noted). Return: 0, or -errno. */
+ *  Sets restored.lost and restore->filled, unless a record differs, or a module or the manifest of
+ *  genesis is missing (then a problem was noted). Return: 0, or -errno. */
 int restore_fold(struct restore *restore);
 
 /* --- kernel/copy/restore-check.c --- */
@@ -364,7 +370,7 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 
 /* --- kernel/copy/restore-memory.c: memory stores --- */
 
-/** restore_compare_stores() - compare the entries of memory stores with the stores' cells of
- *  sys.memory_store, both as in @view, and note each difference as a problem; called if no record
- *  proves the entries. Return: 0, or -errno. */
+/** restore_compare_stores() - compare the entries of each memory store with the store's cell of
+ *  sys.memory_store, both as in @view, of the new world, and note each difference as a problem;
+ *  called if the journal does not prove the entries. Return: 0, or -errno. */
 int restore_compare_stores(struct restore *restore, struct wfs_view *view);

@@ -18,7 +18,7 @@
 #include "kernel/check/verify.h"
 
 enum {
-	WFS_RESTORE_CELL_MAX = 64 << 20,     /* bytes of one cell, more than a reducer can answer */
+	WFS_RESTORE_CELL_MAX = 64 << 20,     /* bytes of one cell, more than a reducer can return */
 	WFS_RESTORE_LINE_MAX = 64 << 20,     /* bytes of one record */
 	WFS_RESTORE_MANIFEST_MAX = 64 << 20, /* bytes of the manifest */
 };
@@ -45,8 +45,9 @@ struct wfs_restored {
 	/* with history: the first text that is lost, after which actions were not folded */
 	struct wfs_refold_lost lost;
 	size_t repaired; /* files of the copy that differ, and were made again */
-	/* without history: the copy has a journal, but it begins with a baseline, whose cells no
-	 * later copy has; or, with `older`, another fold version folded its first records */
+	/* without history: the copy has a journal, which could not be folded, because it begins
+	 * with a baseline, whose cells no later copy has, or, with `older`, because another fold
+	 * version folded its first records */
 	bool journal;
 	bool older;
 };
@@ -60,6 +61,6 @@ struct wfs_restored {
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
 
-/** wfs_restore_knows_readme() - is @text the tree's file README, as this version or an earlier one
- *  writes it? */
+/** wfs_restore_knows_readme() - is @text the tree's file README, as this version of the program or
+ *  an earlier one writes it? */
 bool wfs_restore_knows_readme(struct wfs_bytes text);

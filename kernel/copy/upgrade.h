@@ -21,7 +21,7 @@
 /* Option struct: plain value. */
 struct wfs_upgrade_options {
 	bool dry_run;              /* make no change */
-	bool keep;                 /* no collection removes the old store */
+	bool keep;                 /* wfs_upgrade_drop() with an age keeps the old store */
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
 };
@@ -31,8 +31,8 @@ struct wfs_upgraded {
 	int from_format;
 	int from_fold_version;
 	bool needed;          /* false: the world has this program's format and fold version */
-	uint64_t height;      /* after the upgrade; in a dry run, as it is */
-	uint64_t needs_bytes; /* about how much room the new store takes */
+	uint64_t height;      /* after the upgrade; in a dry run, as the world is now */
+	uint64_t needs_bytes; /* approximate size of the new store */
 	char before[32];      /* name of the directory with the old store */
 };
 
@@ -45,7 +45,7 @@ struct wfs_upgraded {
 int wfs_upgrade(const char *directory, const struct wfs_upgrade_options *options,
 	struct wfs_problems *problems, struct wfs_upgraded *ret_upgraded, struct wfs_error *error);
 
-/** wfs_upgrade_drop() - remove the old stores that upgrades have kept in @directory
- *  @age_ns: only those that are older, and were not made with options->keep; -1: all
- *  Return: how many were removed, or -errno. */
+/** wfs_upgrade_drop() - remove the old stores that upgrades have left in the world's directory
+ *  @directory. @age_ns: removes only those that are older, and that were not made with
+ *  options->keep; -1: all. Return: how many were removed, or -errno. */
 int wfs_upgrade_drop(const char *directory, int64_t age_ns, struct wfs_error *error);

@@ -35,7 +35,7 @@ struct wfs_intent {
 	struct wfs_bytes key;  /* of the cell that asked */
 	json_t *origin;        /* what asked, for the record; NULL: the reducer and the key */
 	struct wfs_hash id;
-	struct wfs_fold *fold; /* in which the step ran; NULL: the intent comes from a journal */
+	struct wfs_fold *fold; /* the fold that ran the step; NULL: the intent is from a journal */
 };
 
 /* The answer to an intent. Plain value; wfs_outcome_done releases it. */
@@ -57,7 +57,7 @@ struct wfs_answerer {
 	 * @ret_outcome: zeros before; the caller ends it with wfs_outcome_done(), also on failure
 	 * @error: not NULL; may be left unset on failure
 	 * Return: 0 (also for a refusal: @ret_outcome is a decision), 1 if the answer is not known
-	 * (the fold ends there), or -errno, which fails the request.
+	 * (folding the request ends at this intent), or -errno, which fails the request.
 	 */
 	int (*answer)(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 		const struct wfs_intent *intent, struct wfs_outcome *ret_outcome,
@@ -72,9 +72,9 @@ struct wfs_answerer {
 int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *item,
 	struct wfs_intent *ret_intent, struct wfs_error *error);
 
-/** wfs_intent_id() - make the id of an intent: a hash of two numbers
- *  @cause: seq of the record whose folding asked for the effect; @index: of the effect among all
- *  that this folding asked for */
+/** wfs_intent_id() - make the id of an intent: a hash of @cause and @index
+ *  @cause: seq of the record whose folding asked for the effect. @index: of the effect, from 0,
+ *  among all effects that folding this record asked for */
 struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
 
 /** wfs_intent_write() - append the body of the `intent` record of @intent to @buffer. Return: 0, or
@@ -90,19 +90,18 @@ int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_in
 /** wfs_effect_adapter() - get the `adapter_id` that receipts for this effect have; static text. */
 const char *wfs_effect_adapter(enum wfs_effect effect);
 
-/** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
- *  reducer folds. The caller appends the body of the record to outcome->body.
+/** wfs_outcome_init() - begin the answer to @intent: set outcome->kind, and make outcome->event,
+ *  which the reducer that asked will fold. The caller appends the record's body to outcome->body.
  *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
- *  @kind: receipt or decision. @status ("ok", or "error" after a failure or refusal), @payload:
- *  members of the event; @payload stays the caller's, the event has a reference of its own;
- *  @payload NULL: the caller had no memory
+ *  @kind: receipt or decision. @status: member of the event: "ok", or "error" after a failure or
+ *  refusal. @payload: member of the event, which keeps a reference of its own; NULL: the caller had
+ *  no memory for it, and the function returns -ENOMEM
  *  Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);
 
-/** wfs_outcome_init_refusal() - begin the answer to @intent that refuses it with the error @code:
- *  set the kind (decision), and make the event that its reducer folds. The caller appends the body
- *  of the record to outcome->body.
+/** wfs_outcome_init_refusal() - do wfs_outcome_init() for a decision that refuses @intent with the
+ *  error @code. The caller appends the record's body to outcome->body.
  *  The event follows from @code and @intent alone, so replay makes an equal event.
  *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
  *  Return: 0, -ENOMEM. */

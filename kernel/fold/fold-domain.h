@@ -26,47 +26,46 @@ struct wfs_action_type {
 	const char *name;            /* its `action_type` */
 	bool ends;                   /* the action ends a grant, a turn, a chat or a plan */
 	const struct wfs_form *form; /* which members the action has; NULL: check() checks them */
-	/** check() - check what `form` cannot say, by @action and @manifest alone
-	 *  `check` is NULL if the action has nothing more to check. Return: 0, -EINVAL, … */
+	/** check() - check what `form` does not check, by @action and @manifest alone
+	 *  The pointer is NULL if there is nothing more to check. Return: 0, -EINVAL, … */
 	int (*check)(
 		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 	/** fold() - do the action: change cells in @fold
-	 *  @ret_answer: JSON object for the sender, whose members the record's result gets, too;
-	 *  caller owns it
+	 *  @ret_answer: JSON object for the sender, whose members become members of the record's
+	 *  result, too; caller owns it
 	 *  Return: 0, or -errno: the action is refused, and its record says why; fold() must then
 	 *  leave all cells as they were (fold_take_back()). An error of the category "system"
 	 *  (kernel/base/error.h), except code_crashed, fails the request instead. */
 	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
 		struct wfs_error *error);
-	/** fold_whole() - do the action of record 0, fold->input.action, and set fold->outcome with
-	 *  the action and the result that the record gets (fold() leaves these to its caller)
+	/** fold_whole() - do the action of record 0, fold->input.action, and fill fold->outcome,
+	 *  also with the action and the result as the record will have them (the caller of fold()
+	 *  fills fold->outcome itself)
 	 *  A row has either fold() or fold_whole(); the other is NULL. Return: as fold(). */
 	int (*fold_whole)(struct wfs_fold *fold, struct wfs_error *error);
 };
 
 /* Intents of a domain: cells of sys.intent. Plain value with static lifetime. */
 struct wfs_intent_type {
-	/* member of struct wfs_document_intent: intents that have it are of this type; its value is
-	 * the id of the turn, chat or plan that waits for the answer */
+	/* name of a member of struct wfs_document_intent: intents with this member are of this
+	 * type; its value is what waits for the answer, such as the id of a turn, chat or plan */
 	const char *member;
-	/** fold_receipt() - close an intent of this type, and fold the receipt that answers it
-	 *  @receipt: body of the receipt's record */
+	/** fold_receipt() - close @intent, an open one of this type, and fold the receipt that
+	 *  answers it. @receipt: body of the receipt's record */
 	int (*fold_receipt)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 		const struct wfs_body_receipt *receipt, struct wfs_error *error);
-	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
-	 *  of record 0 was this call, and close the intent
-	 *  The answer is in fold->outcome. */
+	/** fold_called() - fold the answer to @intent, which asks for a tool call, and close it
+	 *  The action of record 0 is this tool call; its outcome, fold->outcome, is the answer. */
 	int (*fold_called)(struct wfs_fold *fold, const char *intent_id,
 		const struct wfs_document_intent *intent, struct wfs_error *error);
-	/** fold_begun() - store in a cell of the domain that the turn or chat that the intent's
-	 *  tool call asks for has begun
-	 *  @intent: its `began` is the id of this turn or chat
-	 *  `fold_begun` is NULL if no intent of this type can begin a turn or chat. */
+	/** fold_begun() - note in a cell of the domain that the tool call of @intent has begun a
+	 *  turn or a chat, whose id is intent->began
+	 *  The pointer is NULL if no intent of this type can begin a turn or chat. */
 	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id,
 		const struct wfs_document_intent *intent, struct wfs_error *error);
-	/** describe() - get the tool call of a turn that an intent asks for
-	 *  `describe` is NULL if intents of this type are not of turns.
-	 *  @intent: has a `call`
+	/** describe() - get the tool call of a turn that @intent asks for
+	 *  The pointer is NULL if intents of this type are not of turns.
+	 *  @intent: has the member `call`, the index of the tool call
 	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
 	int (*describe)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 		json_t **ret_call, struct wfs_error *error);
@@ -91,7 +90,7 @@ struct wfs_domain {
 
 	/** done() - release what the domain's memory @kept owns */
 	void (*done)(void *kept);
-	/** clear() - drop what folding the last request left in the domain's memory */
+	/** clear() - drop from the domain's memory what folding the last request has left there */
 	void (*clear)(struct wfs_fold *fold);
 	/** begin() - before a request is folded: do what the domain does for each request, such as
 	 *  charging a grant's budget */
@@ -103,17 +102,18 @@ struct wfs_domain {
 	 *  declares. @to: NULL: the fold's manifest, at genesis */
 	int (*fold_manifest)(
 		struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
-	/** fold_answer() - fold the answer to an effect that an action asked for
-	 *  @cell_index: in fold->cells, the cell for which the action asked; its reducer is `asker`
+	/** fold_answer() - fold the answer to an effect that an action asked for with fold_ask()
+	 *  @cell_index: the cell that fold_ask() was given, in fold->cells; its reducer is `asker`
 	 *  @event: the answer, an event of the schema sys/Receipt@1 */
 	int (*fold_answer)(struct wfs_fold *fold, size_t cell_index, const json_t *event,
 		struct wfs_error *error);
 	enum wfs_builtin_reducer asker; /* reducer of the cells whose answers fold_answer() folds */
-	/** fold_effect() - do an effect that a step has asked for, and that was answered with the
-	 *  status ok. @params: of the effect, as the step gave them; @payload: of the answer */
+	/** fold_effect() - change the domain's cells for an effect that a step has asked for, and
+	 *  that was answered with the status ok
+	 *  @params: of the effect, as the step gave them; @payload: of the answer */
 	int (*fold_effect)(struct wfs_fold *fold, enum wfs_effect effect, const json_t *params,
 		const json_t *payload, struct wfs_error *error);
-	/** applying() - prepare the domain's memory for a record that will be written at @head */
+	/** applying() - prepare the domain's memory before a record is written at @head */
 	void (*applying)(struct wfs_fold *fold, const struct wfs_head *head);
 	/** changed() - note in the domain's memory that the record that is being written changes a
 	 *  cell. @reducer: name of its built-in reducer; @state: the cell's new state */
@@ -137,16 +137,16 @@ const struct wfs_action_type *wfs_domain_action(
 	const struct wfs_domain *const *domains, const char *type);
 
 /** wfs_domain_check() - check the form of an action by @manifest alone, without the state of the
- *  world. Return: 0, -EINVAL (also for an unknown action_type), -ENOENT (not_found: the capability
- *  in a grant), -EFBIG, -ENOMEM. */
+ *  world. Return: 0, -EINVAL (also for an unknown action_type), -ENOENT (not_found: the action is
+ *  a grant of a capability that @manifest does not have), -EFBIG, -ENOMEM. */
 int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
 	const json_t *action, struct wfs_error *error);
 
-/** wfs_domain_intent() - find the type of an open intent, which was read from its cell
- *  Return: the type, static; NULL: no domain has it. */
+/** wfs_domain_intent() - find the type of the open intent @intent, which was read from its cell
+ *  Return: the type, static; NULL: no domain has a type for it. */
 const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const struct wfs_document_intent *intent);
 
-/** fold_kept() - get the memory that @fold has for its domain @name; zeros at first, borrowed from
- *  the fold. Not NULL; that the fold has no such domain is a bug. */
+/** fold_kept() - get the memory that @fold has for the domain with the name @name, which must be
+ *  one of its domains. Return: zeros at first; borrowed from @fold; not NULL. */
 void *fold_kept(const struct wfs_fold *fold, const char *name);

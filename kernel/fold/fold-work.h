@@ -29,7 +29,7 @@ struct fold_cell {
 	size_t reducer_index;
 	struct fold_span key;
 	uint64_t name_hash;  /* of reducer_index and key */
-	struct wfs_cell row; /* as it is in the store; its key is not used */
+	struct wfs_cell row; /* as it is in the store; row.key is not used */
 	bool stored_live;    /* was live before the request */
 	bool live;
 	bool loaded;          /* the state was read: `hash` and `state` are set, if live */
@@ -65,8 +65,8 @@ struct fold_record {
 	struct fold_span body;   /* in fold->text; the first, unless an action, is in input.body */
 	size_t cause;            /* index of the record that caused it */
 	size_t cell;             /* of an answer: index of the cell that asked */
-	size_t ask;              /* of an answer: 1 + index in fold->asks; else 0 */
-	size_t ask_count;        /* effects that folding it asked for */
+	size_t ask;              /* of an answer: 1 + index in fold->asks; otherwise 0 */
+	size_t ask_count;        /* effects that folding this record asked for */
 	bool changed;            /* the record changes cells */
 	struct wfs_hash changes; /* hash of these changes */
 };
@@ -86,7 +86,7 @@ struct fold_outcome {
 	json_t *details;          /* of the refusal: {count} with not_unique */
 	json_t *answer;           /* for the sender, if it was done */
 	json_t *action;           /* as the record has it; NULL: as it was sent */
-	json_t *result;           /* members of the record's result beside ok and error_code */
+	json_t *result; /* members that the record's result has besides ok and error_code */
 	/* {model, text} of an embedding that is needed before the action can be done */
 	json_t *wanted;
 	json_t *of; /* ids of the private artifacts whose texts the answer has; NULL: none */
@@ -126,8 +126,8 @@ struct wfs_fold {
 	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
 	struct fold_array records;     /* struct fold_record */
 	size_t folding;                /* index of the record that is being folded */
-	struct fold_array undos;       /* struct fold_undo; only while there are marks */
-	size_t mark_count;             /* marks that have not ended */
+	struct fold_array undos;       /* struct fold_undo; empty if mark_count is 0 */
+	size_t mark_count;             /* marks (fold_mark()) that have not ended */
 	struct fold_array asks;        /* struct fold_ask */
 	size_t asks_done;              /* asks that have records */
 	size_t applied_count;          /* changes written so far */
@@ -142,7 +142,7 @@ struct wfs_fold {
 	struct wfs_box *box;         /* runs code; owned */
 	size_t ahead_count;          /* steps that wfs_fold_ahead() last sent */
 	size_t ahead_pause;          /* calls of wfs_fold_ahead() that will send no steps */
-	struct fold_array seen;      /* struct fold_cell: read ahead, and not changed since */
+	struct fold_array seen;      /* struct fold_cell, from fold_see(); not changed since */
 	struct wfs_buffer seen_text; /* keys and states of these cells */
 	const struct wfs_domain *const *domains; /* static; the last is NULL */
 	void **kept;                             /* memory of each domain, in their order; owned */
@@ -195,7 +195,7 @@ static inline struct wfs_bytes fold_bytes(const struct wfs_fold *fold, struct fo
 
 /* --- fold-cells.c --- */
 
-/** fold_no_memory() - fill @error: there is no memory. Return: -ENOMEM. */
+/** fold_no_memory() - fill @error: memory has run out. Return: -ENOMEM. */
 int fold_no_memory(struct wfs_error *error);
 
 /** fold_array_add() - add an item of @item_size zero bytes to @array
@@ -212,53 +212,54 @@ int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_spa
 const struct wfs_reducer_definition *fold_reducer_of(
 	const struct wfs_fold *fold, const struct fold_cell *cell);
 
-/** fold_builtin() - get the index that a built-in reducer has in the fold's manifest. */
+/** fold_builtin() - get the index that the built-in reducer @reducer has in fold->manifest. */
 size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_is_live() - did a built-in reducer have a live cell with this key before the request?
- *  Return: 1, 0, or -errno. */
+/** fold_is_live() - did the built-in reducer @reducer have a live cell with the key @key before the
+ *  request? Return: 1, 0, or -errno. */
 int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	struct wfs_error *error);
 
-/** fold_lives() - does a built-in reducer have a live cell with the key @id, after the changes that
- *  the run has made so far? Return: 1, 0, or -errno. */
+/** fold_lives() - does the built-in reducer @reducer have a live cell with the key @id, after the
+ *  changes that the run has made so far? Return: 1, 0, or -errno. */
 int fold_lives(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_error *error);
 
-/** fold_live_count() - count the live cells that a built-in reducer has in the store: before the
- *  request. */
+/** fold_live_count() - count the live cells that a built-in reducer has in the store, that is,
+ *  before the request. */
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_view() - make a view of the world before the request; it is borrowed from the fold's
+/** fold_view() - make a view of the world before the request; the view is borrowed from the fold's
  *  transaction, so the caller does not close it. */
 struct wfs_view fold_view(const struct wfs_fold *fold);
 
 /** fold_touch() - get the index of a cell in the fold
- *  The first time, an entry is made, and the cell and its state are read from the store.
- *  @reducer_index: of its reducer in the manifest; @key: copied. Return: 0, -EIO, -ENOMEM, … */
+ *  When the run touches the cell for the first time, an entry is made, and the cell and its state
+ *  are read from the store. @reducer_index: of the cell's reducer in the manifest. @key: copied
+ *  @ret_index: of the cell in fold->cells. Return: 0, -EIO, -ENOMEM, … */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
 
 /** fold_see() - move all touched cells to fold->seen, so that later runs need not read them from
  *  the store
- *  None of them may be changed. A cell stays there until a run changes it, at most until the next
- *  wfs_fold_ahead(). */
+ *  None of the touched cells may be changed. A cell stays in fold->seen until a run changes it, at
+ *  most until the next wfs_fold_ahead(). */
 void fold_see(struct wfs_fold *fold);
 
 /** fold_forget_cells() - drop all entries of cells but the first @count; none of the dropped may be
  *  changed. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count);
 
-/** fold_set() - give a cell a new state, as part of the record that is being folded
- *  Does nothing if the state that was read (fold_touch()) or set last has these bytes, too.
- *  @bytes: copied */
+/** fold_set() - give a cell a new state, as a change of the record that is being folded
+ *  Does nothing if the cell has this state already, as read by fold_touch() or set by the run.
+ *  @cell_index: in fold->cells. @bytes: copied */
 int fold_set(
 	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
-/** fold_delete() - delete a cell, if it is live, as part of the record that is being folded. */
+/** fold_delete() - delete a cell, if it is live, as a change of the record that is being folded. */
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_touch_unread() - fold_touch(), but the cell's state is not read. */
+/** fold_touch_unread() - do fold_touch() without reading the cell's state. */
 int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error);
 
@@ -268,12 +269,12 @@ int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_by
 int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
 
-/** fold_set_document() - fold_set() with the canonical text and newline of @document, which is
+/** fold_set_document() - do fold_set() with the canonical text and newline of @document, which is
  *  borrowed, and not NULL. */
 int fold_set_document(
 	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
-/** fold_put() - set the document of a cell of a built-in reducer, whose old state is not read
+/** fold_put() - set the document of a cell of a built-in reducer without reading the old state
  *  @document: borrowed; NULL: the caller had no memory for it, and the function returns -ENOMEM */
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error);
@@ -288,7 +289,7 @@ int fold_read(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const cha
 
 /** fold_write() - set the document of a cell to that of the struct of its reducer
  *  Callers use fold_write_<name>(), or fold_put_<name>() for a cell that was not read.
- *  @key: of the cell; NULL: the one that fold_read() has read into @document */
+ *  @key: of the cell; NULL: the cell is the one that fold_read() has read into @document */
 int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const void *document, struct wfs_error *error);
 
@@ -310,9 +311,9 @@ int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const ch
 	}
 WFS_DOCUMENTS(FOLD_DOCUMENT_FUNCTIONS)
 
-/** fold_mark() - begin changes of cells, and records, that can be taken back
+/** fold_mark() - set a mark: changes of cells, and records, that are made later can be taken back
  *  Marks nest. fold_keep() or fold_take_back() ends each of them, the newest first.
- *  Return: the state of the fold, for the function that ends the mark. */
+ *  Return: the mark, for the function that ends it. */
 struct fold_mark fold_mark(struct wfs_fold *fold);
 
 /** fold_keep() - end a mark: all changes and records since fold_mark() stay. */
@@ -324,8 +325,8 @@ void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
  *  WFS_FOLD_BYTES_MAX. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_hash_changes() - set `changed` and `changes` of each record from its changes. Return: 0, or
- *  -ENOMEM. */
+/** fold_hash_changes() - set `changed` and `changes` of each record of the run from what the record
+ *  changes (fold->changes). Return: 0, or -ENOMEM. */
 int fold_hash_changes(struct wfs_fold *fold);
 
 /** fold_apply_changes() - write the changes of record @record to the store, visible from @height
@@ -339,7 +340,7 @@ int fold_apply_changes(
  *  runs. */
 void fold_trim(struct wfs_buffer *buffer);
 
-/** fold_refresh_budget() - give the code of the next request all instructions of one request. */
+/** fold_refresh_budget() - reset fold->budget to all instructions that one request may use. */
 void fold_refresh_budget(struct wfs_fold *fold);
 
 /* --- fold-action.c --- */
@@ -351,9 +352,9 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 /* --- fold-event.c --- */
 
 /** fold_add_record() - append a record to those of the run, after the caller has written its body
- *  to fold->scratch, which stays as it is. @cause: index of the record that caused it
- *  @derived: of an event: {schema, value, key?}; borrowed, the fold keeps a reference of its own;
- *  otherwise NULL */
+ *  to fold->scratch, which stays as it is. @cause: index of the record that caused the new one
+ *  @derived: for an event: {schema, value, key?}, to which the fold keeps a reference of its own;
+ *  for others NULL */
 int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,
 	struct wfs_error *error);
 
@@ -371,23 +372,23 @@ int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const
 /* --- fold-effects.c --- */
 
 /** fold_ask() - ask for an effect, on behalf of the record that is being folded
- *  @params: borrowed, the fold keeps a reference of its own; NULL: none
- *  @cell_index: in the fold, the cell into which the answer is folded */
+ *  @params: of the effect; the fold keeps a reference of its own; NULL: none
+ *  @cell_index: in fold->cells, the cell into which the answer will be folded */
 int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
 	struct wfs_error *error);
 
-/** fold_effect() - have the domains do the effect of ask @ask_index, which has the answer @answer,
- *  an event of sys/Receipt@1; nothing if it was not answered with the status ok. */
+/** fold_effect() - have the domains do an effect that was asked for (wfs_domain.fold_effect), if
+ *  its answer has the status ok. @ask_index: in fold->asks. @answer: an event of sys/Receipt@1 */
 int fold_effect(
 	struct wfs_fold *fold, size_t ask_index, const json_t *answer, struct wfs_error *error);
 
-/** fold_ask_all() - ask for all effects that the last step's result (fold->result) asks for
- *  @cell_index: in the fold, the cell on which the step ran */
+/** fold_ask_all() - do fold_ask() for each effect in the last step's result (fold->result)
+ *  @cell_index: in fold->cells, the cell on which the step ran */
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_answer_asks() - add two records, an intent and its answer, for each effect that was asked
- *  for and has none yet. If an answer is not known, set fold->unanswered, and stop. Return: 0 also
- *  then. */
+/** fold_answer_asks() - for each effect that was asked for and has no records yet, add two: an
+ *  intent and its answer. If an answer is not known, set fold->unanswered, and stop.
+ *  Return: 0 (also if an answer is not known), or -errno. */
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
 /** fold_asks_clear() - forget all effects that were asked for. */

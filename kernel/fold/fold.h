@@ -32,10 +32,10 @@ enum {
 	WFS_FOLD_STEPS_MAX = 10,
 	/* bytes of the states that one event reads and gives, and of the events that it causes */
 	WFS_FOLD_BYTES_MAX = 64 << 20,
-	WFS_EMBEDDINGS_MAX = 64, /* embeddings of the embedder that one action may need */
+	WFS_EMBEDDINGS_MAX = 64, /* embeddings that one action may need from the host's embedder */
 };
 
-/** wfs_fold_new() - make a fold, which can run any number of requests, one after the other
+/** wfs_fold_new() - make a fold, which can fold any number of requests, one after the other
  *  @entropy: WFS_ENTROPY_SIZE bytes, random for each world, from which ctx.random() follows; copied
  *  @domains: static; the last is NULL. @ret_fold: caller frees it with wfs_fold_free()
  *  Return: 0, -ENOMEM. */
@@ -64,7 +64,7 @@ struct wfs_action_recorded {
 	 *  Return: 0, or -errno with @error. */
 	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	const json_t *result; /* member of the record's body; borrowed */
+	const json_t *result; /* the member `result` of the record's body; borrowed */
 };
 
 /* The input of a fold: a request's own record. Plain value; borrowed until wfs_fold_apply(). */
@@ -88,49 +88,50 @@ struct wfs_fold_input {
 	const struct wfs_body_receipt *receipt; /* receipt: the record's body */
 	const struct wfs_manifest *manifest;    /* manifest: the one that comes into force */
 	const char *charge;                     /* the grant whose budget pays, or NULL */
-	/* action, a tool call whose texts are lost: it is not done; its outcome is taken from its
-	 * record */
+	/* action: it is a tool call whose texts are lost, so it is not done, and its outcome is
+	 * taken from its record */
 	bool unacted;
 	/* An earlier text is lost, so budgets and agents are not what they were when the request
 	 * was first folded: nothing is charged, counted or judged by them. */
 	bool partial;
 	const char *
-		embedder; /* action: the model of the host's embedder; NULL: it has the local one */
+		embedder; /* action: the model of the host's embedder; NULL: the local embedder's */
 	const json_t
-		*embeddings; /* action: of the embedder; see kernel/domain/memory/embedding.h */
+		*embeddings; /* action: by the embedder; see kernel/domain/memory/embedding.h */
 	const struct wfs_texts *texts; /* private texts that the record names, or NULL */
-	struct wfs_bytes body; /* of the record, canonical; folding makes that of an action */
+	struct wfs_bytes body; /* of the record, canonical; not of an action: folding makes it */
 	const char *principal; /* that sent the request */
 	int64_t at_ns;         /* time of the record, since 1970 */
 };
 
 /** wfs_fold_run() - fold one request in memory; the result of the run before is dropped
  *  The bytes that count for WFS_FOLD_BYTES_MAX follow from the input and the state alone, so a
- *  request that passed once passes again. All steps together may take WFS_FOLD_STEPS_MAX times the
- *  instructions that the limits of @runtime allow one step.
+ *  request that was within this bound once is so again in a replay. All steps together may take
+ *  WFS_FOLD_STEPS_MAX times the instructions that the limits of @runtime allow one step.
  *  @head, @runtime, @input: borrowed until the result is applied or dropped
- *  Return: 0 (also for an action that is refused: see wfs_fold_outcome), or -errno: runtime_error,
- *  invalid_argument, key_too_long, schema_violation (of a derived event), not_found, hash_mismatch,
- *  quota_exceeded and not_authorized (of the charge) … */
+ *  Return: 0 (also for an action that is refused: see wfs_fold_outcome()), or -errno:
+ *  runtime_error, invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
+ *  hash_mismatch, quota_exceeded and not_authorized (the grant input->charge cannot pay), … */
 int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
 /**
  * wfs_fold_ahead() - run the code that the next requests will probably need, all at once
  *
- * The code runs on the cells as they are now. A later wfs_fold_run() of one of @inputs takes the
- * result if no request has changed the cell since, and runs the code again otherwise. Drops the
- * result of the last run, and all results of an earlier wfs_fold_ahead().
+ * The code runs on the cells as they are now, after the changes of earlier @inputs. A later
+ * wfs_fold_run() of one of @inputs takes the result if no other request has changed the cell since,
+ * and runs the code again otherwise. This function drops the result of the last run, and all
+ * results of an earlier wfs_fold_ahead().
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
  *          borrow must live until they were folded. If fewer than two, no code runs
- * Return: the instructions of the code that ran; 0: none ran, which is not a failure: without
- * memory, and in some calls after one of whose results fewer than half were taken. For each request
- * that takes a result, wfs_fold_work() has its instructions.
+ * Return: the instructions of the code that ran; 0: no code ran, which is not a failure: there was
+ * no memory, or the call did nothing because fewer than half of the results of an earlier call were
+ * taken. After a run that takes a result, wfs_fold_work() includes the instructions of the result.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
 
-/** wfs_fold_interrupt() - make Lua code of the fold fail, also code that runs now, until
+/** wfs_fold_interrupt() - make all Lua code that @fold runs fail, also code that runs now, until
  *  wfs_fold_resume(). Thread: any. */
 void wfs_fold_interrupt(struct wfs_fold *fold);
 
@@ -138,10 +139,10 @@ void wfs_fold_interrupt(struct wfs_fold *fold);
  *  does not undo this. @time_ns: the time, by CLOCK_MONOTONIC. Thread: any. */
 void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
 
-/** wfs_fold_resume() - end what wfs_fold_interrupt() has begun; no thread may call that function at
- *  this moment
- *  Return: true if code has failed because of it. The caller must then drop the result of the run,
- *  even if wfs_fold_run() succeeded: code can catch the failure of other code. */
+/** wfs_fold_resume() - let Lua code run again after wfs_fold_interrupt(); no thread may call that
+ *  function at this moment
+ *  Return: true if code has failed because of an interruption. The caller must then drop the result
+ *  of the run, even if wfs_fold_run() succeeded: code can catch the failure of other code. */
 bool wfs_fold_resume(struct wfs_fold *fold);
 
 /** wfs_fold_run_genesis() - wfs_fold_run() for record 0 of a journal, which makes the cells of the
@@ -152,18 +153,19 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	struct wfs_error *error);
 
 /** wfs_fold_outcome() - get the outcome of the action that the last run folded
- *  @ret_answer: the answer that its domain has made, or the details of the refusal ({count} with
- *  not_unique, otherwise NULL); NULL: none; caller owns it
+ *  @ret_answer: if it was done, the answer that its domain has made, or NULL; if it was refused,
+ *  {count} with not_unique, otherwise NULL; caller owns it
  *  Return: 0: the action was done, or the request was no action; or the -errno of the action's
  *  refusal, with @error. */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
-/** wfs_fold_wanted() - get the embedding that the host must provide before the last run's action
- *  can be done; wfs_fold_run() has failed with `busy` then
- *  Return: {model, text}, borrowed until the next run; NULL: none is missing. */
+/** wfs_fold_wanted() - if wfs_fold_run() has failed with `busy`: get the text for which the host
+ *  must provide an embedding before the last run's action can be done
+ *  Return: {model, text}, borrowed until the next run; NULL: no embedding is missing. */
 const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
 
-/** wfs_fold_unrecorded() - did the action of the last run only read, so that it gets no record? */
+/** wfs_fold_unrecorded() - does the request of the last run get no record, because its action only
+ *  read, or its event was seen before (kernel/fold/seen.h)? */
 bool wfs_fold_unrecorded(const struct wfs_fold *fold);
 
 /** wfs_fold_set_answerer() - set the object that answers the effects that steps ask for; see
@@ -178,8 +180,8 @@ void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer)
  *  is refused */
 void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine);
 
-/** wfs_fold_unanswered() - did the last run end early, at an effect for which answer() of the
- *  answerer returned 1? */
+/** wfs_fold_unanswered() - did the last run end early, at an effect for which the answerer's
+ *  function answer() returned 1 (the answer is not known)? */
 bool wfs_fold_unanswered(const struct wfs_fold *fold);
 
 /** wfs_fold_clear() - drop the result of the last run, and memory that most runs do not need. */
@@ -189,18 +191,18 @@ void wfs_fold_clear(struct wfs_fold *fold);
  *  run. */
 size_t wfs_fold_bytes(const struct wfs_fold *fold);
 
-/** wfs_fold_work() - get the instructions that code took in the last run, also if the run
+/** wfs_fold_work() - get the instructions that code took for the last run, also if the run
  *  failed. */
 uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
-/** wfs_fold_record() - get record @index of the last run, as it would be written at @head: the end
- *  of the journal after the run's earlier records
- *  Return: its pointers are borrowed until the next run. */
+/** wfs_fold_record() - get record @index of the last run, as it would be written at @head
+ *  @head: the end of the journal after the run's earlier records
+ *  Return: the record, whose pointers are borrowed until the next run. */
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
 /** wfs_fold_check_texts() - check that each stand-in in the records of the last run has its private
- *  text (kernel/read/text.h), in the store or stored with the records
+ *  text (kernel/read/text.h) in the store, or among the texts that are stored with the records
  *  @head: where the records will be written. Return: 0, -EINVAL (a text is missing), -ENOMEM, … */
 int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
@@ -210,7 +212,7 @@ int wfs_fold_check_texts(
  *  failure the caller gives up the transaction, and loads @head again. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
-/** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
+/** wfs_fold_apply_record() - do wfs_fold_apply() for record @index of the last run only
  *  The caller writes each record once, in order, from 0 on.
  *  @line: the line that the journal gets, which the caller has checked; NULL: the line that the
  *  fold makes. Return: 0, -ENOSPC, -EIO; after a failure as wfs_fold_apply(). */
@@ -228,6 +230,6 @@ bool wfs_fold_record_cell(const struct wfs_fold *fold, size_t index, const char 
 	struct wfs_bytes *ret_key);
 
 /** wfs_fold_changes() - call @each with @context for each cell that the last run changed
- *  The key in the change is borrowed until the next run. */
+ *  @change: change->key is borrowed until the next run */
 void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context);

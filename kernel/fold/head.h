@@ -2,9 +2,9 @@
 /*
  * The head: the end of a world's journal, inside one write transaction.
  *
- * It holds what appending needs (next seq, hash of the last line, next vid …), which is read from
- * the last rows of the store. Appending a record, or setting a cell, writes all rows that follow
- * from it in one transaction, so the journal and the cells always agree. Each line has the hash of
+ * A head has what appending needs (next seq, hash of the last line, next vid …), which is read from
+ * the last rows of the store. Appending a record, or setting a cell, writes all rows that this
+ * changes in one transaction, so the journal and the cells always agree. Each line has the hash of
  * the line before; the hash of the last line is in the store's meta table. Functions that return
  * int return 0, -EIO, -ENOSPC or -ENOMEM if their comment does not say otherwise. If one fails, the
  * caller gives up the transaction, and loads the head again (wfs_head_load()).
@@ -30,7 +30,7 @@ struct wfs_head {
 	uint64_t next_vid;            /* number of the next version of a cell */
 	uint64_t next_listed_id;      /* number of the next listed blob */
 	struct wfs_reducer *reducers; /* rows, by index in the manifest; owned */
-	bool *reducer_dirty;          /* of each: its row must be written (wfs_head_flush); owned */
+	bool *reducer_dirty;          /* of each: must wfs_head_flush() write its row? owned */
 	enum wfs_indexed *indexed;    /* of each: what the index (kernel/read/index.h) has; owned */
 	size_t reducer_count;
 	struct wfs_buffer line; /* scratch */
@@ -50,20 +50,21 @@ void wfs_head_done(struct wfs_head *head);
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 
 /** wfs_head_append_line() - write @line, copied from a journal, newline included, as the next line
- *  The caller has checked that it is the next record: its prev is the hash of the last line here.
+ *  The caller has checked that @line is the next record: its prev is the hash of the last line.
  *  @at_ns: time of the record */
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
 
-/** wfs_head_add_reducer() - give a reducer that the store does not have the next id, and write its
- *  row, also to head->reducers. @height: first height that shows the reducer
- *  @at_ns: time of the record that adds it. -ENOSPC also if no id is left */
+/** wfs_head_add_reducer() - give @reducer, which the store does not have, the next id, and write
+ *  its row, also to head->reducers. @height: first height that shows the reducer
+ *  @at_ns: time of the record that adds the reducer. Return: as others here, -ENOSPC also if no id
+ *  is left */
 int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	uint64_t height, int64_t at_ns);
 
 /** wfs_head_set_manifest() - replace the reducers by those of another manifest
  *  New reducers get rows, which readers see from head->height on.
- *  @from: the manifest of head->reducers. A reducer that has live cells must be in @to, too, and
- *  keyed in both manifests or in neither. @at_ns: time of the record that brings @to */
+ *  @from: the manifest of head->reducers. @to: must have each reducer that has live cells, keyed if
+ *  it is keyed in @from, and only then. @at_ns: time of the record that brings @to into force */
 int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 
@@ -87,7 +88,7 @@ int wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_ce
 int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
-/** wfs_head_set_snapshot() - store @hash as that of the newest snapshot, which readers see from
+/** wfs_head_set_snapshot() - store @hash as the hash of the newest snapshot, which readers see from
  *  head->height on. @at_ns: time of the snapshot's record */
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
 
@@ -95,27 +96,27 @@ int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, in
  *  and the time of the last record. @manifest_hash: of the manifest in force */
 int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
-/** wfs_head_append_epoch() - append the record from which on the cells are folded by
- *  WFS_FOLD_VERSION, with the snapshot hash of the cells as they are, with the principal `kernel`
- *  @fold_from: the fold version of the records before. @at_ns: of the record
+/** wfs_head_append_epoch() - append an epoch, the record from which on records are folded by
+ *  WFS_FOLD_VERSION, with the snapshot hash of the cells as they are, and the principal `kernel`
+ *  @fold_from: the fold version of the records before. @at_ns: time of the epoch
  *  @manifest_hash: of the manifest in force */
 int wfs_head_append_epoch(
 	struct wfs_head *head, int fold_from, int64_t at_ns, const struct wfs_hash *manifest_hash);
 
 /** wfs_head_list_blob() - write the row of a blob, and list the blob in /blobs from @height on
- *  @blob: as wfs_blob_writer_finish() gives it: a large one has its file. @at_ns: time of the
- *  record that names it
+ *  @blob: from wfs_blob_writer_finish(); if the blob is large, its file exists. @at_ns: time of the
+ *  record that names the blob
  *  Return: 0, 1 (the blob was listed already), or -errno. */
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
 
 /** wfs_head_list_bytes() - store @bytes as a blob, in a file if they are large, and do
- *  wfs_head_list_blob() for it. Return: as that function. */
+ *  wfs_head_list_blob() for this blob. Return: as wfs_head_list_blob(). */
 int wfs_head_list_bytes(
 	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
-/** wfs_head_put_bytes() - store @bytes as a blob, in a file if they are large, without listing it;
- *  nothing if the store has the blob. */
+/** wfs_head_put_bytes() - store @bytes as a blob, in a file if they are large, without listing the
+ *  blob; do nothing if the store has this blob already. */
 int wfs_head_put_bytes(struct wfs_head *head, struct wfs_bytes bytes);
 
 /* Name in the meta table: hash of the last line, raw. */

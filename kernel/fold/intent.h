@@ -11,7 +11,8 @@
  *     of a plan:      not_before_ns?, plan_id, step?
  *     of an outside tool: origin, outside           (kernel/domain/outside/outside.h)
  *
- * Each is answered once: by a receipt, or, if it is a tool call that is an action, by this action.
+ * Each intent is answered once: by a receipt or, if it asks for a tool call that is an action, by
+ * the record of this action.
  * Record 0 is the request's own record in the fold of a request. Functions that return int return
  * 0, or -errno with @error filled.
  * Source: docs/design.md §11.
@@ -35,8 +36,8 @@ struct intent {
 	enum wfs_effect effect;
 	enum wfs_builtin_reducer reducer; /* of the cell (of a turn, chat or plan) that asks */
 	const char *key;                  /* of this cell; NULL: document.origin says what asks */
-	json_t *params; /* of the effect, for the intent's record; taken, also on failure; NULL: no
-			 * memory, the call then fails */
+	json_t *params; /* of the effect, for the intent's record; taken, also on failure; NULL: the
+			 * caller had no memory, and intent_open() fails */
 	struct wfs_document_intent document; /* without effect and state */
 };
 
@@ -51,14 +52,14 @@ int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error);
 
 /** intent_load() - read the document of an open intent
  *  @ret_intent: caller ends it with wfs_document_done(), also on failure
- *  Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: it is answered),
- *  … */
+ *  Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: the intent was
+ *  answered), … */
 int intent_load(struct wfs_fold *fold, const char *intent_id,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
-/** intent_begin() - store in an intent's cell that the action of record 0, its tool call, has begun
- *  a turn or a chat
- *  So a driver that starts again finds what was begun, and a call begins only one.
+/** intent_begin() - store in the cell of the intent @intent_id that the action of record 0, the
+ *  tool call that the intent asks for, has begun a turn or a chat
+ *  So a driver that starts again finds what was begun, and a call begins only one turn or chat.
  *  @began: id of the turn or chat; borrowed by @ret_intent
  *  @ret_intent: the intent's document after this; zeros before; caller ends it as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
@@ -67,52 +68,54 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
-/** intent_pass_on() - store in the cell of an intent, a tool call of the principal whose action
- *  record 0 is, that the intent @to does what it asks for, and that one answer is that of both
- *  So a driver that starts again finds @to, and a call is passed on only once.
+/** intent_pass_on() - store in the cell of the intent @intent_id, which asks for a tool call, that
+ *  the call is made by the intent @to, whose answer will also be the answer of @intent_id
+ *  So a driver that starts again finds @to, and a call is passed on only once. The action of
+ *  record 0 must have the principal of @intent_id.
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun something before), … */
 int intent_pass_on(
 	struct wfs_fold *fold, const char *intent_id, const char *to, struct wfs_error *error);
 
-/** intent_close() - delete the cell of an intent that has been answered; does nothing if it is
- *  deleted already. */
+/** intent_close() - delete the cell of an intent that has been answered, and what waits for it in
+ *  sys.wait; does nothing if they are deleted already. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
 /** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
  *  with the status `cancelled`. */
 int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_answer() - answer an intent as part of the fold of another record, which says what the
- *  answer is: no receipt is added
- *  @receipt: as the body of the receipt that could have answered it; its texts are borrowed
+/** intent_answer() - answer an intent while another record is folded, which says what the answer
+ *  is, so that no receipt is added to the journal
+ *  @receipt: the body that a receipt with this answer would have; its texts are borrowed
  *  Return: as intent_load(), … */
 int intent_answer(
 	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
-/** intent_forget() - remove the object with this `intent_id` from the array @list, such as the
- *  member `open` of a turn. */
+/** intent_forget() - remove the object whose member `intent_id` is @intent_id from the array @list,
+ *  such as the member `open` of a turn. */
 void intent_forget(json_t *list, const char *intent_id);
 
 /* --- for kernel/fold/fold.c: parts of record 0 of a fold --- */
 
 /** intent_fold_receipt() - give @receipt, the body of a receipt's record, to the domain of the
- *  intent that it answers. Return: as intent_load(), -EINVAL (wfs_intent_check_receipt), … */
+ *  intent that it answers. Return: as intent_load(), -EINVAL (wfs_intent_check_receipt() refuses
+ *  it), … */
 int intent_fold_receipt(
 	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
-/** intent_check_called() - check that the intent asks for a tool call of the principal whose action
- *  record 0 is. Return: as intent_load(), or -EINVAL (another effect, or another principal). */
+/** intent_check_called() - check that the intent asks for a tool call, and has the principal of the
+ *  action of record 0. Return: as intent_load(), or -EINVAL (another effect or principal). */
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
 /** intent_call_of() - get the tool call of a turn that an open intent asks for; the caller has
  *  checked with intent_check_called() that the intent asks for a tool call
- *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; not set if the call is a plan's,
- *  for which 0 is returned. Return: as intent_load(), … */
+ *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; not set if the call is not that
+ *  of a turn. Return: 0 (also if @ret_call is not set), or as intent_load(), … */
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
-/** intent_fold_called() - answer the intent @intent_id of a tool call with the outcome of the call,
- *  which is the action of record 0; the action then gets a record even if it only reads
+/** intent_fold_called() - answer the intent @intent_id, which asks for a tool call, with the
+ *  outcome of this call, the action of record 0, which gets a record even if it only reads
  *  The answer is added to fold->outcome.result, which goes into the record; for an action from a
  *  journal the answer is taken from the action's record. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

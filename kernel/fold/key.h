@@ -18,7 +18,7 @@
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_key_member() - find a member of an event's value. @event: the value; @key_field: dotted path
- *  of the member, e.g. `order.id`. Return: borrowed from @event; NULL: it has no such member. */
+ *  of the member, e.g. `order.id`. Return: borrowed from @event; NULL: no such member. */
 json_t *wfs_key_member(const json_t *event, const char *key_field);
 
 /** wfs_key_from_event() - append to @buffer the key that a member of an event's value gives

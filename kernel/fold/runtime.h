@@ -11,7 +11,7 @@
 
 struct wfs_runtime;
 
-/** wfs_runtime_new() - make the runtime of @manifest, of which it keeps a reference
+/** wfs_runtime_new() - make the runtime of @manifest, which keeps a reference to the manifest
  *  @limits: of each step; copied. Replay allows more processor time than the first run, because a
  *  step may be slower on another machine. @ret_runtime: caller frees it with wfs_runtime_free()
  *  Return: 0, -ENOMEM. */
@@ -21,10 +21,10 @@ void wfs_runtime_free(struct wfs_runtime *runtime);
 WFS_DEFINE_AUTO(runtime, struct wfs_runtime, wfs_runtime_free)
 #define WFS_AUTO_RUNTIME WFS_CLEANUP(wfs_auto_runtime)
 
-/** wfs_runtime_limits() - the limits of every step; borrowed from the runtime. */
+/** wfs_runtime_limits() - get the limits of every step; borrowed from the runtime. */
 const struct wfs_lua_limits *wfs_runtime_limits(const struct wfs_runtime *runtime);
 
-/** wfs_runtime_manifest() - get the manifest that the runtime was made of; borrowed from it. */
+/** wfs_runtime_manifest() - get the manifest of the runtime; borrowed from the runtime. */
 struct wfs_manifest *wfs_runtime_manifest(const struct wfs_runtime *runtime);
 
 /* Where modules are read from (store, txn) and run (box). Plain value, all borrowed; all calls for

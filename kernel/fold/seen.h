@@ -22,10 +22,10 @@ enum {
 	SEEN_DIGEST_SIZE = 32, /* hexadecimal digits: 128 bits of SHA-256 */
 };
 
-/** seen_note() - note the key of the event that is the request's own record. If it is known
- *  already, set the fold's outcome to an answer {seen: true} without a record instead
- *  A timer that fires gets the error already_exists instead of the answer, because each firing has
- *  a record.
+/** seen_note() - note the key of the event that is the request's own record. If the key was seen
+ *  before, set fold->outcome.unrecorded instead: the event gets no record
+ *  An event that a timer sends gets the error already_exists then, because each firing of a timer
+ *  has a record.
  *  Return: 0, -EINVAL (invalid_argument: the value has no such member, or it is neither a text nor
  *  an integer), -EEXIST (already_exists), -EOPNOTSUPP (not_enabled: the world's manifest does not
  *  have sys.seen), -EIO, -ENOMEM. */

@@ -14,17 +14,19 @@ struct wfs_request;
 struct wfs_batch_of {
 	uint64_t from; /* its first record, which begins a request; above 0 */
 	uint64_t to;   /* one more than the last */
-	/* Of these records, by `next`, in their order: those with an id are listed; may be NULL. */
+	/* The requests of these records, linked by `next`, in the records' order: the batch lists
+	 * those with an id; may be NULL. */
 	const struct wfs_request *requests;
 };
 
-/** wfs_batch_make() - append to @buffer the encoded batch of records
- *  Attached are contents and code that they give artifacts, private texts and manifests that they
- *  bring, the modules that such a manifest has and the one before has not, and blobs of up to
- *  WFS_BATCH_BLOB_MAX bytes that they list. The same records and ids give the same bytes from every
- *  transaction that has the records.
+/** wfs_batch_make() - append to @buffer the encoded batch of the records of @of
+ *  The batch also has content and code that these records give artifacts, their private texts, the
+ *  manifests that they bring into force, the modules that such a manifest has and the one before
+ *  has not, and the blobs of up to WFS_BATCH_BLOB_MAX bytes that they list. Equal records and ids
+ *  give equal bytes, in whatever transaction they are read.
  *  @txn: of @store; only read
- *  Return: 0, -ENOENT (not_found: a record, or what must be attached, is not kept any more),
+ *  Return: 0, -ENOENT (not_found: a record, or something else that the batch must have, was
+ *  dropped),
  *  -EFBIG (too_large), -EIO, -ENOMEM, …; after a failure the contents of @buffer mean nothing. */
 int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_batch_of *of,
 	struct wfs_buffer *buffer, struct wfs_error *error);

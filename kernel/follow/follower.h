@@ -22,7 +22,7 @@ struct wfs_follower;
 enum wfs_followed {
 	WFS_FOLLOWED_APPLIED,  /* it was folded and committed, and the observers know */
 	WFS_FOLLOWED_PRESENT,  /* the world has these records, with the same bytes */
-	WFS_FOLLOWED_AHEAD,    /* records before it are missing: the world's height is `seq` */
+	WFS_FOLLOWED_AHEAD,    /* records before the batch are missing: the world has `seq` */
 	WFS_FOLLOWED_OTHER,    /* the world has another line as record `seq` */
 	WFS_FOLLOWED_DIVERGED, /* folding gives something else for record `seq` */
 };
@@ -31,13 +31,14 @@ enum wfs_followed {
 struct wfs_followed_outcome {
 	enum wfs_followed followed;
 	uint64_t seq;
-	/* diverged: `reducer/key` of the first cell that the record changes, by what was folded
-	 * here, with the file name of the key; "" if it changes none, or could not be folded */
+	/* diverged: `reducer/key` of the first cell that the record, as folded here, changes (key:
+	 * its file name); "" if the record changes none, or could not be folded */
 	char cell[WFS_REDUCER_NAME_MAX + 1 + WFS_NAME_MAX + 1];
 	char message[WFS_ERROR_MESSAGE_SIZE]; /* of all but applied and present: why */
 };
 
-/** wfs_follower_new() - begin to follow: the world stands aside, and waits for batches
+/** wfs_follower_new() - begin to follow: let the world stand aside (kernel/world/aside.h) until
+ *  batches come
  *  @world: open, and not for reading only; borrowed until wfs_follower_free()
  *  @ret_follower: caller frees it with wfs_follower_free(). Return: 0, -ENOMEM. */
 int wfs_follower_new(
@@ -49,20 +50,21 @@ void wfs_follower_free(struct wfs_follower *follower);
 WFS_DEFINE_AUTO(follower, struct wfs_follower, wfs_follower_free)
 #define WFS_AUTO_FOLLOWER WFS_CLEANUP(wfs_auto_follower)
 
-/* Hears of a request with an id that a batch lists. @seq: its first record */
+/* Called for a request that a batch lists. @id: of the request. @seq: of its first record */
 typedef void wfs_follower_heard(void *context, const char *id, uint64_t seq);
 
-/** wfs_follower_listen() - have @heard called for each request of a batch that was applied, or is
- *  present, before wfs_follower_apply() returns. @heard: NULL, as at first: nobody hears */
+/** wfs_follower_listen() - have @heard called with @context for each request that a batch lists
+ *  wfs_follower_apply() calls @heard when the batch was applied or is present, before it returns.
+ *  @heard: NULL (as at first): nothing is called */
 void wfs_follower_listen(struct wfs_follower *follower, wfs_follower_heard *heard, void *context);
 
-/** wfs_follower_apply() - fold a batch, commit it, and call the observers
- *  Of a batch whose first records the world has, with the same bytes, the others are folded.
- *  @encoded: borrowed. @ret_outcome: set on success only
- *  Return: 0 (see @ret_outcome), -EINVAL (invalid_argument: it is not a batch, is damaged, or lacks
- *  something that folding needs), -ENOENT (height_unavailable: the world has dropped records that
- *  it would have to be compared with), -EAGAIN (unavailable) or -EIO (code_crashed: code could not
- *  run), -EIO (the store is damaged), -ENOSPC, -ENOMEM, …: nothing was committed, and the batch can
- *  be given again. */
+/** wfs_follower_apply() - fold a batch, commit it, and call the world's observers
+ *  If the world has the first records of the batch already, with equal bytes, only the others are
+ *  folded. @encoded: the batch, from wfs_batch_make(); borrowed. @ret_outcome: set on success only
+ *  Return: 0 (see @ret_outcome), or, if nothing was committed, and the batch can be given again:
+ *  -EINVAL (invalid_argument: @encoded is not a batch, is damaged, or lacks something that folding
+ *  needs), -ENOENT (height_unavailable: the world has dropped records with which the batch must be
+ *  compared), -EAGAIN (unavailable) or -EIO (code_crashed), because code could not run, -EIO (the
+ *  store is damaged), -ENOSPC, -ENOMEM, … */
 int wfs_follower_apply(struct wfs_follower *follower, struct wfs_bytes encoded,
 	struct wfs_followed_outcome *ret_outcome, struct wfs_error *error);

@@ -12,6 +12,7 @@
 const char *wfs_genesis_prompt_library(void);
 
 /** wfs_genesis_workflow_templates() - get the content of genesis_workflow_templates:
- *  `{"workflows": {name: {description, states, initial_state, steps}}}`, each a whole workflow.
+ *  `{"workflows": {name: {description, states, initial_state, steps}}}`, where each value is a
+ *  whole workflow.
  *  Return: JSON with a NUL at the end; static. */
 const char *wfs_genesis_workflow_templates(void);

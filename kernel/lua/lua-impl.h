@@ -95,7 +95,7 @@ struct wfs_lua {
 	/* Bounds of the run in progress. */
 	bool running;           /* user code may run; the hook and the charges are on */
 	bool armed;             /* the hook will fire at the next instruction */
-	bool refused;           /* the allocator refused once; Lua collects and will ask again */
+	bool refused;           /* the allocator refused once; Lua collects, and asks again */
 	bool collected;         /* Lua collected by itself since the last safe point */
 	enum wfs_lua_stop stop; /* the first stop of the run */
 	int stop_line;          /* 0: not in Lua code */
@@ -136,29 +136,30 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 /* --- lua.c --- */
 
 /** wfs_lua_run() - call the C function @function in the sandbox, protected and under the bounds
- *  First restores the region as it was after compiling, or compiles if no image of it was kept;
- *  charges the budget of @run. If the run was stopped, lua->stop says why until the next run.
- *  @run: its `failure` is set
+ *  First restores the region as it was after compiling, or compiles, if lua->image is empty;
+ *  charges run->budget. If the run was stopped, lua->stop says why until the next run.
+ *  @run: run->failure is set
  *  @context: the argument of @function, as light userdata
  *  Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error: the code
  *  failed, or a bound was hit), -ENOMEM, or the negative errno of a function of the host. */
 int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
 	struct wfs_error *error);
 
-/** wfs_lua_compile() - compile @source and push its chunk; raises if it does not compile, or
- *  exceeds a bound. @name: of the chunk, for messages */
+/** wfs_lua_compile() - compile @source and push the chunk; raises if @source does not compile, or a
+ *  bound is exceeded. @name: of the chunk, for messages */
 void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source);
 
 /** wfs_lua_new_globals() - push a globals table with nothing of its own except `_G`; reads of other
  *  names fall back to the read-only environment. */
 void wfs_lua_new_globals(lua_State *L);
 
-/** wfs_lua_push_globals() - make a new globals table, run the main chunk (WFS_LUA_SLOT_MAIN) in it,
- *  and push the table; raises what the chunk raises. */
+/** wfs_lua_push_globals() - make a new globals table, run the main chunk (WFS_LUA_SLOT_MAIN) with
+ *  it, and push the table; raises what the chunk raises. */
 void wfs_lua_push_globals(lua_State *L);
 
-/** wfs_lua_push_function() - push the function @name of the table at index @globals, without
- *  metamethods. Return: false, with nothing pushed, if the value is not a function. */
+/** wfs_lua_push_function() - push the function that the table at index @globals has under @name,
+ *  without calling metamethods. Return: false, with nothing pushed, if the value is not a
+ *  function. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
@@ -172,26 +173,28 @@ void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes sourc
 /** wfs_lua_arena_reset() - empty the region: all blocks in it are free then. */
 void wfs_lua_arena_reset(void);
 
-/** wfs_lua_arena_stack() - Return: the upper end of the part of the region that is used as a C
- *  stack. */
+/** wfs_lua_arena_stack() - Return: the upper end of that part of the region which is the C stack of
+ *  code. */
 void *wfs_lua_arena_stack(void);
 
-/** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed until the region changes;
- *  wfs_lua_arena_restore() can restore a copy of it. */
+/** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed until the region changes.
+ *  The caller can copy it, for wfs_lua_arena_restore(). */
 struct wfs_bytes wfs_lua_arena_bytes(void);
 
-/** wfs_lua_arena_restore() - copy @image, from wfs_lua_arena_bytes(), back into the region. */
+/** wfs_lua_arena_restore() - copy @image, a copy of wfs_lua_arena_bytes(), back into the region. */
 void wfs_lua_arena_restore(struct wfs_bytes image);
 
-/** wfs_lua_arena_resize() - do malloc (@old_size is 0, @data is not used), realloc and free
- *  (@new_size is 0) in the region. @old_size: that @data was made with
- *  Return: the block, or NULL (freed, or the region is full: then @data stays as it is). */
+/** wfs_lua_arena_resize() - allocate a block in the region (@old_size is 0, and @data is not used),
+ *  free the block @data (@new_size is 0), or change its size
+ *  @old_size: the size that @data has now. Return: the block, which may have moved; NULL: @data was
+ *  freed, or the region is full, and @data stays as it is. */
 void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
 
-/** wfs_lua_allocate() - be the lua_Alloc of every state: count memory, and refuse what exceeds the
- *  bound. @context: the struct wfs_lua. Return: the block, or NULL (refused, or freed). */
+/** wfs_lua_allocate() - be the lua_Alloc function of every state: do wfs_lua_arena_resize(), count
+ *  the memory, and refuse what exceeds the bound. @context: the struct wfs_lua. Return: the block,
+ *  or NULL (refused, or freed). */
 void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
 
 /** wfs_lua_limit_start() - begin a run: reset the counters, and turn on the hook and the
@@ -214,8 +217,8 @@ void wfs_lua_limit_resume(struct wfs_lua *lua);
  *  host, leaves to the runs that the host starts meanwhile. */
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
 
-/** wfs_lua_charge() - charge @count instructions for work of a library function; raises if that
- *  exceeds a bound. */
+/** wfs_lua_charge() - charge @count instructions for work of a library function; raises if the
+ *  charge exceeds a bound. */
 void wfs_lua_charge(lua_State *L, uint64_t count);
 
 /** wfs_lua_charge_bytes() - charge for @size bytes that are copied, compared or scanned. */
@@ -224,7 +227,7 @@ static inline void wfs_lua_charge_bytes(lua_State *L, size_t size)
 	wfs_lua_charge(L, 1 + size / WFS_LUA_CHARGE_BYTES);
 }
 
-/** wfs_lua_raise_stop() - raise the error of a stop again; only for a state that has stopped. */
+/** wfs_lua_raise_stop() - raise the error of the stop again, in a state that was stopped. */
 _Noreturn void wfs_lua_raise_stop(lua_State *L);
 
 /** wfs_lua_stop_now() - stop the state because of @stop, and raise an error that no code can
@@ -233,8 +236,8 @@ _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
 /* --- lua-read.c --- */
 
-/** wfs_lua_push_json() - do wfs_lua_read_json(), but first charge for the bytes of @text, and raise
- *  if it is not canonical or nested too deep. Overwrites lua->output[1]. */
+/** wfs_lua_push_json() - charge for the bytes of @text, and push its value as wfs_lua_read_json()
+ *  does; raises if @text is not canonical or nested too deep. Overwrites lua->output[1]. */
 void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
 /** wfs_lua_read_json() - push the Lua value of a canonical JSON text, with or without a newline
@@ -250,25 +253,27 @@ bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *s
  *  Raises if the value is not JSON (the message says where) or the text exceeds
  *  limits.output_bytes.
  *  @what: name of the value at the beginning of every message, e.g. "new state"
- *  @array: write `[]` (false: `{}`) if the value itself is an empty table without a mark (that of
- *  WFS_LUA_SLOT_ARRAY or WFS_LUA_SLOT_OBJECT) */
+ *  @array: how to write the value if it is an empty table without one of the metatables of
+ *  WFS_LUA_SLOT_ARRAY and WFS_LUA_SLOT_OBJECT: true: `[]`; false: `{}` */
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
-/** wfs_lua_write_element() - append the canonical JSON text of the value at @index, an element of
- *  an array that the caller writes. @what, raises: as for wfs_lua_write_json(); limits.output_bytes
- *  bounds all of @buffer, which has other bytes after an error. */
+/** wfs_lua_write_element() - append to @buffer the canonical JSON text of the value at @index, an
+ *  element of an array that the caller writes
+ *  @what, and when it raises: as for wfs_lua_write_json(), but limits.output_bytes bounds all bytes
+ *  of @buffer, whose contents mean nothing after an error. */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
 /* --- lua-pairs.c --- */
 
-/* Does a search want the key at @index? */
+/* Does wfs_lua_push_least_key() accept the key at @index? */
 typedef bool wfs_lua_key_test(lua_State *L, int index);
 
 /** wfs_lua_push_least_key() - push the first key of the table at @index that @wanted accepts
  *  Searches in the order of `pairs`; keys without an order come last, by the names of their types.
- *  Messages name keys that this finds, because Lua's own order differs between processes.
- *  @wanted: must push nothing. Return: false, with nothing pushed, if it accepts no key. */
+ *  It is for messages that name a key: in Lua's own order the first one would differ between
+ *  processes. @wanted: must push nothing. Return: false, with nothing pushed, if @wanted accepts no
+ *  key. */
 bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
 
 /* --- lua-library.c --- */
@@ -282,8 +287,8 @@ void wfs_lua_open(lua_State *L);
 void wfs_lua_protect(lua_State *L);
 
 /** wfs_lua_push_stable() - push a C function as a closure, for tables that code can reach
- *  A closure is an object of the region. A table key's place in its table depends on its address,
- *  and the address of a bare C function differs from build to build. */
+ *  A closure is an object of the region. The place of a table's key depends on the key's address,
+ *  and the address of a C function that is not a closure differs from build to build. */
 void wfs_lua_push_stable(lua_State *L, lua_CFunction function);
 
 /** wfs_lua_push_context() - push the table `ctx` of a step, with the members that worldfs-lua(7)
@@ -301,7 +306,7 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 void wfs_lua_open_host(lua_State *L);
 
 /** wfs_lua_ask_host() - call a function of the host with the stack's values from index @first on as
- *  arguments, and replace them by its result
+ *  arguments, and replace these values by the function's result
  *  Raises the error that the function returns with the result 1, or an error if the run has no host
  *  or is still in the main chunk; stops the state if the host fails (a negative errno).
  *  @binding_index: in lua->bindings. @name: of the function, for messages */
@@ -309,9 +314,9 @@ void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int 
 
 /* --- lua-module.c --- */
 
-/** wfs_lua_push_module_function() - push the Lua function for a binding with `gives_module`. Its
- *  argument is a module's name; it runs the source that the host returns for that, once for each
- *  name in a run, and returns what the source returned. */
+/** wfs_lua_push_module_function() - push the Lua function for a binding with `gives_module`
+ *  The function's argument is the name of a module. Once for each name in a run, it runs the source
+ *  that the host returns for this name, and it always returns what that source has returned. */
 void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 
 /* --- lua-text.c: growing strings --- */
@@ -332,8 +337,7 @@ struct wfs_lua_text {
 	char small[WFS_LUA_TEXT_SMALL_BYTES];
 };
 
-/** wfs_lua_text_start() - begin with an empty string; pushes one slot, in which the string's memory
- *  is. */
+/** wfs_lua_text_start() - begin with an empty string; pushes one slot, for the string's memory. */
 void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text);
 void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t size);
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
@@ -342,8 +346,8 @@ void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
  *  which the caller writes before the string's next function is called. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
-/** wfs_lua_text_push() - push the string that was built as a Lua string; the slot of @text stays on
- *  the stack, below it. */
+/** wfs_lua_text_push() - push the Lua string that was built; the slot of @text stays on the stack,
+ *  below the string. */
 void wfs_lua_text_push(struct wfs_lua_text *text);
 
 /* --- functions of the environment, by file --- */
@@ -368,9 +372,9 @@ void wfs_lua_add_stock(lua_State *L, const char *library);
  *  The numbers follow from the seed of the run. Raises if the interval is empty. Return: 1. */
 int wfs_lua_random(lua_State *L);
 
-/** wfs_lua_push_text() - push the text that `tostring` gives for the value at @index; it has no
- *  addresses. @ret_size: its bytes; may be NULL. Return: the text, borrowed while it is on the
- *  stack. */
+/** wfs_lua_push_text() - push the text that `tostring` gives for the value at @index, which never
+ *  shows an address. @ret_size: bytes of the text; may be NULL. Return: the text, borrowed while it
+ *  is on the stack. */
 const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
 
 /** wfs_lua_position() - convert the start position that a string function was given to one from the

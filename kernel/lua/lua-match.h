@@ -34,11 +34,12 @@ struct wfs_lua_matcher {
 void wfs_lua_match_init(struct wfs_lua_matcher *m, lua_State *L, const char *text, size_t text_size,
 	const char *pattern_end);
 
-/** wfs_lua_match_at() - match the pattern from @p to its end with the text, exactly at @s
- *  Raises a Lua error if the pattern is malformed or too complex, or at a bound.
- *  Return: the end of the match in the text, and the captures are set; NULL: no match. */
+/** wfs_lua_match_at() - match the pattern, from @p to m->pattern_end, with the text that begins at
+ *  @s
+ *  Raises a Lua error if the pattern is malformed or too complex, or a bound is exceeded.
+ *  Return: the end of the match in the text, and m->captures is set; NULL: no match. */
 const char *wfs_lua_match_at(struct wfs_lua_matcher *m, const char *s, const char *p);
 
-/** wfs_lua_match_done() - charge the steps that are not charged yet; called before returning to Lua
- *  code. */
+/** wfs_lua_match_done() - charge the steps of the matcher that are not charged yet; called before
+ *  returning to Lua code. */
 void wfs_lua_match_done(struct wfs_lua_matcher *m);

@@ -89,7 +89,7 @@ enum wfs_lua_failure {
 struct wfs_lua_binding {
 	const char *table; /* name of a global table, or NULL for a global function */
 	const char *name;
-	bool gives_module; /* the host returns source; the program gets what that source returns */
+	bool gives_module; /* the host returns Lua source; the program gets what this returns */
 };
 
 /* What a module is made from. Plain value. */
@@ -98,8 +98,8 @@ struct wfs_lua_options {
 	struct wfs_lua_limits limits;
 	const char *name;        /* chunk name for messages, e.g. "package.lua"; copied */
 	struct wfs_bytes source; /* text only, at most WFS_LUA_SOURCE_MAX; copied */
-	/* NULL-terminated: the module must define one of these. NULL: it was checked before, and
-	 * runs for the first time when it is called. */
+	/* NULL-terminated: the module must define one of these. NULL: the module was checked
+	 * before, and is compiled when it first runs. */
 	const char *const *functions;
 	const struct wfs_lua_binding *bindings; /* must live as long as the object */
 	size_t binding_count;
@@ -107,7 +107,7 @@ struct wfs_lua_options {
 
 /* Bounds and results of one run, besides the limits of its module. */
 struct wfs_lua_run {
-	uint64_t memory_bytes;         /* bound, if less than that of the limits; 0: none */
+	uint64_t memory_bytes;         /* bound, if lower than limits.memory_bytes; 0: none */
 	struct wfs_lua_budget *budget; /* charged; NULL: only the run's own bounds apply */
 	enum wfs_lua_failure failure;  /* set by the run */
 	uint64_t memory_left_bytes;    /* for nested runs; set before each call of the host */
@@ -121,8 +121,8 @@ enum {
 };
 
 /** wfs_lua_arena_map() - map the memory region in which modules run, at its fixed address; called
- *  once in a process, before wfs_lua_new(). Return: 0, or -errno (-ENOTSUP: Linux maps it
- *  elsewhere). */
+ *  once in a process, before wfs_lua_new(). Return: 0, or -errno (-ENOTSUP: Linux has mapped the
+ *  region at another address). */
 int wfs_lua_arena_map(void);
 
 /** wfs_lua_arena_trim() - give the region's memory beyond 8 MiB back to the system; not called
@@ -131,10 +131,10 @@ void wfs_lua_arena_trim(void);
 
 struct wfs_lua;
 
-/** wfs_lua_new() - compile a module, run its main chunk, and check that it defines one of
- *  options->functions; if that is NULL, only copy the source: the first run compiles it, and may
- *  return -EINVAL. @run: bounds and failure of this check. @ret_lua: caller frees it with
- *  wfs_lua_free()
+/** wfs_lua_new() - make a sandbox for a module
+ *  Compiles the module, runs its main chunk, and checks that it defines one of options->functions.
+ *  If that list is NULL, only copies the source: the first run compiles it, and may return -EINVAL.
+ *  @run: bounds and failure of this check. @ret_lua: caller frees it with wfs_lua_free()
  *  Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the
  *  functions), -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM. */
 int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
@@ -171,14 +171,13 @@ struct wfs_lua_result {
 
 /** wfs_lua_step() - run the function `step(state, event, ctx)` of a reducer's module
  *  @ret_result: borrowed from @lua until its next run
- *  Return: 0, -EIO (runtime_error with the Lua message and line; the message gives an exceeded
- *  bound, or where a result is not JSON; internal_error: the state or the event is not in canonical
- *  form), -ENOMEM. */
+ *  Return: 0, -EIO (runtime_error with the Lua message and line: if a bound was exceeded, the
+ *  message gives the bound; if the result is not JSON, the place in it that is not;
+ *  internal_error: the state or the event is not in canonical form), -ENOMEM. */
 int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_result *ret_result,
 	struct wfs_error *error);
 
-/* The functions that a program can call on its host.
- * Embedded in the struct that the host works on. */
+/* The functions that a program can call on its host, which embeds this in a struct of its own. */
 struct wfs_lua_host {
 	/**
 	 * call() - do what the program asks for
@@ -221,9 +220,10 @@ struct wfs_lua_call {
 };
 
 /** wfs_lua_call() - call the function call->function that a program (the code of an artifact)
- *  defines. @ret_value: canonical text, borrowed until the next run; null for nil and for no result
- *  Return: 0, -EIO (runtime_error with the Lua message and line; the message gives an exceeded
- *  bound, or says that the program lacks the function), -ENOMEM, or the negative errno that the
- *  host returned. */
+ *  defines. @ret_value: canonical text of its result, borrowed until the next run; null for nil and
+ *  for no result
+ *  Return: 0, -EIO (runtime_error with the Lua message and line: if a bound was exceeded, the
+ *  message gives the bound; the program may also lack the function), -ENOMEM, or the negative errno
+ *  that the host returned. */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

@@ -78,9 +78,9 @@ struct wfs_builtin_row {
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
 /** wfs_builtin_add() - add a built-in reducer to the table of this process, before a world is
- *  opened or made; all worlds that it then makes or opens must have the reducer
- *  Ends the process if the table is full (WFS_BUILTIN_REDUCERS_MAX). @reducer: its name is borrowed
- *  for ever */
+ *  opened or made; all worlds that the process then opens must have the reducer, and those that it
+ *  makes get it. Ends the process if the table is full (WFS_BUILTIN_REDUCERS_MAX).
+ *  @reducer: reducer->name is borrowed for ever */
 void wfs_builtin_add(const struct wfs_builtin_row *reducer);
 
 /** wfs_builtin_reducer_count() - Return: how many built-in reducers there are, with those that were
@@ -95,17 +95,17 @@ const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
  *  wfs_builtin_reducer_count() for another name. */
 enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 
-/** wfs_builtin_reducer_late() - may a manifest lack this reducer, because programs that made worlds
- *  before did not have it? Such a world gets it with the next manifest that is applied. */
+/** wfs_builtin_reducer_late() - may a manifest lack this reducer, because earlier versions of the
+ *  program did not have it? Such a world gets it with the next manifest that is applied. */
 bool wfs_builtin_reducer_late(enum wfs_builtin_reducer reducer);
 
-/** wfs_builtin_reducer_hidden() - is @name that of a built-in reducer that is marked hidden in the
- *  table: no file, query or call shows its cells as cells? @size: bytes of @name */
+/** wfs_builtin_reducer_hidden() - is @name the name of a built-in reducer that the table marks as
+ *  hidden: no file, query or call shows its cells as cells? @size: bytes of @name */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
-/** wfs_builtin_was() - was @definition, canonical JSON, a built-in definition of an earlier program
- *  that made worlds which this program opens? Such a world keeps it in its manifest; what the
- *  effect, capability, policy or reducer does is what this program's definition says. */
+/** wfs_builtin_was() - is @definition, canonical JSON, a built-in definition of an earlier version
+ *  of the program whose worlds this version opens? The manifest of such a world keeps @definition,
+ *  but its effect, capability, policy or reducer does what this version's definition says. */
 bool wfs_builtin_was(struct wfs_bytes definition);
 
 /* Each makes a list of built-in definitions.

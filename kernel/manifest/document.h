@@ -287,7 +287,7 @@
 	X(WAIT, wait)                 \
 	X(WORKFLOW, workflow)
 
-/* What each struct begins with. */
+/* The first member of each of the structs below. */
 struct wfs_document {
 	json_t *json; /* owned; NULL: the cell is not live, or the struct is a new one */
 	size_t cell;  /* index in the fold that has read it */
@@ -300,15 +300,15 @@ struct wfs_document {
 	};
 WFS_DOCUMENTS(WFS_DOCUMENT_STRUCT)
 
-/** wfs_document_done() - end any of these structs, also one of zeros: release its JSON, but not the
- *  struct. */
+/** wfs_document_done() - release the JSON of a document, which may be zeros
+ *  @document: any struct wfs_document_<name>; the caller owns the struct itself */
 void wfs_document_done(void *document);
 #define WFS_AUTO_DOCUMENT WFS_CLEANUP(wfs_document_done)
 
 /** wfs_document_read() - read @json into the struct of a reducer's document
  *  @json: taken, also on failure; NULL: the struct becomes zeros, as it does on failure
- *  @ret_document: must be the reducer's struct, so callers use wfs_document_read_<name>(); its
- *  `own.cell` is not read from anywhere: fold_read() (kernel/fold/fold-work.h) sets it
+ *  @ret_document: must be the reducer's struct, so callers use wfs_document_read_<name>(). Its
+ *  `own.cell` becomes 0; fold_read() (kernel/fold/fold-work.h) sets it
  *  Return: 0, -EIO (internal_error: the document has another form, so the store is damaged),
  *  -ENOMEM. */
 int wfs_document_read(enum wfs_builtin_reducer reducer, json_t *json, void *ret_document,

@@ -215,8 +215,9 @@
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
  *   origin scope, form of the receipt, params, what it does)
- * Origin scope: `both` means plans and reducers, `plan-only` only plans (words of the seed). The
- * kernel itself answers what reducers may ask for, and mint.score, which an action asks for.
+ * Origin scope: `both` means that reducers, too, may ask for the effect; `plan-only`, that they may
+ * not. The kernel itself answers what reducers may ask for, and mint.score, which an action asks
+ * for.
  */
 /* Effects whose member begins with `action_` are actions. action_query_kernel changes nothing: its
  * kind is query.kernel, and a grant of type `query` covers it, like other questions. */
@@ -327,7 +328,7 @@ enum wfs_effect {
 #define WFS_PARAM_C_TEXTS const json_t *
 #define WFS_PARAM_C_VALUES const json_t *
 
-/* Decoded params: plain value. Only the member of the decoded effect is set. */
+/* Decoded params: plain value. Of the union, only the member of `effect` is set. */
 struct wfs_params {
 	enum wfs_effect effect;
 	union {
@@ -358,41 +359,43 @@ const struct wfs_form *wfs_effect_receipt(enum wfs_effect effect);
 /* Height and hashes of what was read, the member `meta` of receipts. */
 extern const struct wfs_form wfs_effect_meta;
 
-/** wfs_effect_action() - Return: the name of an effect that is an action, e.g. "noop"; NULL for
- *  other effects; static. */
+/** wfs_effect_action() - Return: the action_type of an effect that is an action, e.g. "noop",
+ *  static; NULL for other effects. */
 const char *wfs_effect_action(enum wfs_effect effect);
 
-/** wfs_effect_find_action() - Return: the action with this name,
- *  or WFS_EFFECT_COUNT for another name. */
+/** wfs_effect_find_action() - Return: the effect that is the action with this name, or
+ *  WFS_EFFECT_COUNT for a name that no action has. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
 /** wfs_action_effect() - Return: the effect that the `action_type` of @action, a JSON object,
- *  names; WFS_EFFECT_COUNT if it names none, or is missing. */
+ *  names; WFS_EFFECT_COUNT if `action_type` names no effect, or is missing. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
-/** wfs_action_params() - copy an action without `action_type` and, if that is known, without the
- *  members that wfs_effect_drop_nulls() removes. Return: new reference; NULL without memory. */
+/** wfs_action_params() - copy @action without `action_type` and, if `action_type` names an effect,
+ *  without the members that wfs_effect_drop_nulls() removes for this effect
+ *  Return: new reference; NULL without memory. */
 json_t *wfs_action_params(const json_t *action);
 
-/** wfs_action_check_form() - check that @action, as a client has sent it, is {action_type, and its
- *  params}; an optional param may be null. @action: its action_type is known (wfs_action_effect())
+/** wfs_action_check_form() - check that @action, as a client has sent it, has besides `action_type`
+ *  only the params of its effect, and all required ones; an optional param may be null
+ *  @action: names an effect (wfs_action_effect())
  *  Return: 0, -EINVAL (as wfs_effect_decode()), -ENOMEM. */
 int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 
-/** wfs_introspects() - is @effect introspect.manifest, reducer_state, journal_head or list_cells,
- *  which kernel/read/introspect.h answers? */
+/** wfs_introspects() - is @effect one of introspect.manifest, introspect.reducer_state,
+ *  introspect.journal_head and introspect.list_cells, which kernel/read/introspect.h answers? */
 bool wfs_introspects(enum wfs_effect effect);
 
-/** wfs_effect_granted_as() - Return: the word that a grant of `act` has in its param `actions` if
- *  it covers the effect: an action's name, or another effect's kind; static. */
+/** wfs_effect_granted_as() - Return: the word in the param `actions` of a grant of `act` that
+ *  covers the effect: the name of an action, or the kind of another effect; static. */
 const char *wfs_effect_granted_as(enum wfs_effect effect);
 
 /** wfs_effect_action_page() - append the help page of an action to @buffer: lines of at most 80
  *  columns. */
 void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 
-/** wfs_effect_acts() - is a refusal of the effect recorded? True for effects that change
- *  something. */
+/** wfs_effect_acts() - does the effect change something or ask for work, so that a refusal of it is
+ *  recorded? False for blob.get and for effects that a grant of type `query` covers. */
 bool wfs_effect_acts(enum wfs_effect effect);
 
 /** wfs_effect_cap_type() - Return: the type of capability that covers the effect, e.g. "query";
@@ -407,8 +410,8 @@ bool wfs_effect_has_reducer(enum wfs_effect effect);
 bool wfs_effect_has_artifact(enum wfs_effect effect);
 
 /** wfs_effect_covered_by() - can a grant of a capability of the type @cap_type cover the effect? A
- *  grant of type `admin` also covers resuming and cancelling plans and turns of others,
- *  approving calls, and saying how calls of others ended. */
+ *  grant of type `admin` also covers plan.run, plan.cancel, agent.cancel, agent.wake, agent.approve
+ *  and intent.resolve, for plans, turns and calls of other principals. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
 /** wfs_effect_find() - Return: the effect with this kind, or WFS_EFFECT_COUNT for an unknown
@@ -431,8 +434,9 @@ json_t *wfs_effect_params_schema(enum wfs_effect effect);
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
 /** wfs_effect_decode() - check the params of an effect, and decode them into a struct
- *  @params: an object; a null member is of the wrong type, unless its type allows any value: see
- *  wfs_effect_drop_nulls(). @ret_params: borrows from @params; set on success only
+ *  @params: an object. A null member has the wrong type, unless its type allows any value;
+ *  wfs_effect_drop_nulls() removes such members before. @ret_params: borrows from @params; set on
+ *  success only
  *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type; the
  *  message names the member), -ENOMEM. */
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,

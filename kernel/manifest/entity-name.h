@@ -30,7 +30,7 @@ bool wfs_memory_entry_key(
 void wfs_memory_entry_name(uint32_t number, char ret_name[static WFS_MEMORY_NAME_SIZE]);
 
 /** wfs_memory_entry_number() - get the number of the entry whose file has this name. Return: false:
- *  no entry's file can have it. */
+ *  no entry's file can have this name. */
 bool wfs_memory_entry_number(const char *name, uint32_t *ret_number);
 
 /** wfs_plan_step_key() - split a key of sys.plan_step into the id of the plan and the index of the

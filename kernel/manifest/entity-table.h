@@ -28,7 +28,7 @@ enum wfs_entity {
 	WFS_ENTITIES(WFS_ENTITY_ENUM)
 #undef WFS_ENTITY_ENUM
 		WFS_ENTITY_BUILTIN_COUNT,
-	WFS_ENTITIES_MAX = 8, /* with those that domains add; no entity has this number */
+	WFS_ENTITIES_MAX = 8, /* kinds, those that domains add included; no kind has this number */
 };
 
 /*
@@ -78,14 +78,14 @@ enum wfs_entity_file {
 enum wfs_entity_form {
 	WFS_ENTITY_BYTES,  /* the cell's bytes as they are; the cells of its reducer are hidden */
 	WFS_ENTITY_STATE,  /* the cell's document */
-	WFS_ENTITY_MEMBER, /* the member of its name, as raw text and a newline */
+	WFS_ENTITY_MEMBER, /* the document's member of the file's name, as text and a newline */
 	WFS_ENTITY_MADE,   /* by a domain, as a whole */
-	WFS_ENTITY_PARTS,  /* by a domain, in parts, because it may be long */
+	WFS_ENTITY_PARTS,  /* by a domain, in parts, because the file may be long */
 	WFS_ENTITY_GRANTS, /* from all grants of a principal at one height */
 	WFS_ENTITY_EVENTS, /* from the records of a turn */
 	WFS_ENTITY_ITEMS,  /* a directory: each file in it is made from a cell, as PARTS */
 	WFS_ENTITY_TEXTS,  /* a directory: each file in it is a cell, as BYTES */
-	WFS_ENTITY_BESIDE, /* `plan.json` beside the directory, with the directory's name */
+	WFS_ENTITY_BESIDE, /* as `plan.json`, but beside the directory: ID.json beside ID */
 };
 
 /* A file that a domain adds. Plain value with static lifetime. */
@@ -124,17 +124,18 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
-/** wfs_entity_file_is_directory() - is it a directory of files (form ITEMS or TEXTS)? */
+/** wfs_entity_file_is_directory() - is @file a directory of files (form WFS_ENTITY_ITEMS or
+ *  WFS_ENTITY_TEXTS)? */
 bool wfs_entity_file_is_directory(enum wfs_entity_file file);
 
-/** wfs_entity_file_find() - find a file of an entity of this kind by its name in the entity's
- *  directory. Return: the file, or WFS_ENTITY_FILES_MAX for an unknown name. */
+/** wfs_entity_file_find() - find a file by its name in the directory of an entity of the kind
+ *  @entity. Return: the file, or WFS_ENTITY_FILES_MAX for an unknown name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
 
 /** wfs_entity_provide() - set the functions that make a file of the table, before a world is opened
  *  or made. @contents: borrowed for ever */
 void wfs_entity_provide(enum wfs_entity_file file, const struct wfs_entity_contents *contents);
 
-/** wfs_entity_file_contents() - Return: the functions that make a file, static; NULL: its form
- *  needs none. */
+/** wfs_entity_file_contents() - Return: the functions that make a file, static; NULL: files of its
+ *  form are made without them. */
 const struct wfs_entity_contents *wfs_entity_file_contents(enum wfs_entity_file file);

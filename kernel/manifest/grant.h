@@ -24,7 +24,8 @@ enum {
 	WFS_PRINCIPAL_AGENTS_MAX =
 		4096, /* principals that are agents, for whose bytes one principal pays */
 	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has delegated */
-	/* calls of outside tools that one principal has, which are not answered, or unknown */
+	/* calls of outside tools by one principal that are not answered yet, or whose answer was
+	 * lost */
 	WFS_PRINCIPAL_OUTSIDE_MAX = 1024,
 	WFS_GRANT_CHAIN_MAX = 16,        /* delegations of a grant, each of the one before */
 	WFS_GRANT_NAME_MAX = 128,        /* bytes; for ids of principals, too */
@@ -41,11 +42,12 @@ bool wfs_grant_name_valid(const char *text);
 
 #define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the kernel's own artifacts */
 
-/** wfs_id_internal() - is it the id of one of the kernel's own principals, `mint` or `genesis`? */
+/** wfs_id_internal() - is @id that of one of the kernel's own principals, `mint` or `genesis`? */
 bool wfs_id_internal(const char *id);
 
-/** wfs_id_reserved() - may no user give this id to a principal or an artifact, because the kernel
- *  uses it: the name of an action, `mint`, `genesis`, or one that begins with `genesis_`? */
+/** wfs_id_reserved() - is @id reserved for the kernel, so that users may not give it to a principal
+ *  or an artifact: the name of an action, `mint`, `genesis`, or an id that begins with
+ *  `genesis_`? */
 bool wfs_id_reserved(const char *id);
 
 /** wfs_grant_member() - Return: the name of member @index of a grant, static; NULL after the
@@ -54,9 +56,9 @@ const char *wfs_grant_member(size_t index);
 
 /** wfs_grant_check_member() - check member @index (as for wfs_grant_member()) of a grant
  *  @manifest: has the capabilities. @grant: an object; `name` may be missing
- *  Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found: a
- *  capability that this world does not have), -EFBIG (too_large), -ENOMEM. The message does not
- *  name the member. */
+ *  Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found:
+ *  `cap` names a capability that @manifest does not have), -EFBIG (too_large), -ENOMEM. The message
+ *  does not name the member. */
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
 
@@ -64,7 +66,8 @@ int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *gr
 #define WFS_ACCOUNT_START_MAX (INT64_C(1) << 53)
 
 /** wfs_account_member() - Return: the JSON pointer, without its first slash, of member @index of a
- *  principal's account, such as `quotas/disk`, static; NULL after the last. All are optional. */
+ *  principal's account, such as `quotas/disk`, static; NULL after the last. All members are
+ *  optional. */
 const char *wfs_account_member(size_t index);
 
 /** wfs_account_check_member() - check member @index (as for wfs_account_member()) of a principal's
@@ -72,11 +75,11 @@ const char *wfs_account_member(size_t index);
  *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
-/** wfs_grant_is_spent() - is nothing left of the calls or the tokens of a grant's own budget? False
- *  for a grant without one. */
+/** wfs_grant_is_spent() - are the calls, or the tokens, of a grant's own budget used up? False for
+ *  a grant without a budget. */
 bool wfs_grant_is_spent(const struct wfs_document_grant *grant);
 
-/** wfs_grant_mark() - compute a mark by which a grant can be told from a later one of its name
- *  It is a hash of the grant's document @grant without `used`, which changes with every charge.
- *  Thread: any. Return: 0, -ENOMEM. */
+/** wfs_grant_mark() - compute a mark that distinguishes a grant from a later one of the same name
+ *  The mark is a hash of the grant's document @grant without the member `used`, which changes with
+ *  every charge. Thread: any. Return: 0, -ENOMEM. */
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);

@@ -15,7 +15,7 @@
 
 struct manifest_schema {
 	struct wfs_schema *schema;
-	size_t route_first; /* index of its first row in struct wfs_manifest.routes */
+	size_t route_first; /* index in wfs_manifest.routes of this schema's first row */
 	size_t route_count;
 };
 
@@ -57,7 +57,7 @@ struct wfs_manifest {
 struct manifest_reader {
 	struct wfs_manifest *manifest;
 	struct wfs_problems *problems;
-	bool *keyed_known; /* by reducer: its `keyed` is valid */
+	bool *keyed_known; /* by index of a reducer: was the `keyed` of its definition set? */
 };
 
 /** manifest_compare_text() - compare `const char *` items, for qsort and bsearch. */
@@ -65,7 +65,8 @@ int manifest_compare_text(const void *a, const void *b);
 
 /* --- manifest-read.c --- */
 
-/** manifest_read() - check manifest->document, and fill in the manifest but `text` and `hash`
+/** manifest_read() - check the document of reader->manifest, and fill in the manifest's other
+ *  members except `text` and `hash`
  *  Makes reader->keyed_known, which the caller frees, also after a failure.
  *  Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read(struct manifest_reader *reader);
@@ -98,16 +99,16 @@ void manifest_expected(const struct manifest_reader *reader, struct wfs_place pl
 const char *manifest_text(const json_t *value);
 
 /** manifest_check_members() - check that @value is an object with these members; adds problems
- *  @names: required members; the last is NULL. That `$kind` is missing is left to
+ *  @names: required members; the last is NULL. A missing `$kind` is not reported here, but by
  *  manifest_check_kind()
- *  @optional: allowed members; the last is NULL; NULL: none
- *  Return: false if it is not an object; true also after other problems. */
+ *  @optional: further members that are allowed; the last is NULL; NULL: none
+ *  Return: false if @value is not an object; true also after other problems. */
 bool manifest_check_members(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *const *names, const char *const *optional);
 
 /** manifest_list() - get the list @name of the document, borrowed
- *  @max: how many items it may have besides @builtin_count built-in ones
- *  Return: the list; NULL if it is not a list or too long (a problem was added), or missing
+ *  @max: how many items the list may have besides @builtin_count built-in ones
+ *  Return: the list; NULL if the member is not a list or too long (a problem was added), or missing
  *  (manifest_check_members() adds that problem). */
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
@@ -133,30 +134,30 @@ bool manifest_is_definition_name(const char *text);
 /* The rules for the names of a kind of definition. */
 struct manifest_naming {
 	bool (*fits)(const char *); /* does a name have the right form? */
-	const char *form;           /* the form, for the message */
+	const char *form;           /* words for that form, for the message */
 	json_t *index_of;           /* {name: index in its list} so far */
 	const char *reserved;       /* prefix of built-in names; NULL: any name may be used */
 };
 
 /** manifest_enter() - add a definition's name @value, with its index in its list, to
- *  naming->index_of, if it is new
- *  Adds a name of the wrong form, too, so that references to it are not reported as well.
- *  @value: NULL, a missing member, is no problem here
- *  @ret_name: borrowed from @value; NULL if nothing was added. Return: 0 (also if problems were
+ *  naming->index_of; otherwise, if the list has the name already, adds a problem
+ *  A name of the wrong form is a problem, but is added to naming->index_of, too, so that references
+ *  to the name are not reported as well. @value: NULL (a missing member) is not reported here
+ *  @ret_name: borrowed from @value; NULL if no name was added. Return: 0 (also if problems were
  *  added), -ENOMEM. */
 int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);
 
 /** manifest_check_builtin() - check that @item, at @place of a manifest, is the built-in definition
- *  @builtin, or one of that name that an earlier program had
+ *  @builtin, or the one of this name that an earlier version of the program had
  *  Return: 1 (it is), 0 (a problem was added), -ENOMEM. */
 int manifest_check_builtin(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *item, const json_t *builtin);
 
 /** manifest_read_builtin() - check that item @index of the document's list @name is one of
- *  @builtins, an array of definitions, or was that in an earlier program, and that no earlier item
- *  of the list has its name
+ *  @builtins, an array of definitions, or was one in an earlier version of the program, and that no
+ *  earlier item of the list has its name
  *  @seen: {name: index in the list} of the items so far; this item is added, if it is right
  *  Return: 1 (it is right), 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,

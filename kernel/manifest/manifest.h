@@ -3,7 +3,7 @@
  * The manifest: the document that says what a world is made of.
  *
  * Its identity is the hash of its canonical document. A parsed manifest is immutable and shared by
- * reference count; what its functions return is borrowed until the last unref.
+ * reference count; what its functions return is borrowed from it, until its last unref.
  * Source: docs/design.md §4.
  * Thread: any.
  */
@@ -85,7 +85,7 @@ enum wfs_origin {
 /** wfs_origin_name() - Return: the word for an origin in rules of policies, e.g. "host"; static. */
 const char *wfs_origin_name(enum wfs_origin origin);
 
-/** wfs_policy_fits() - does one condition of a rule, @pattern, match this text of a question
+/** wfs_policy_fits() - does @pattern, a condition of a rule, match @text, a member of a question
  *  (kernel/rights/rights.h)?
  *  @pattern: NULL: the rule does not have the condition, so every text matches
  *  @text: NULL: the question has no such text, so only a @pattern of NULL matches */
@@ -100,18 +100,19 @@ struct wfs_policy_rule {
 	/* Of an outside tool: its full name, its server, and a hint that is true of it. */
 	const char *tool, *server, *annotation;
 	bool allow;
-	bool ask; /* a tool call of a run waits for an approval; anything else is denied */
+	bool ask; /* a tool call of a turn waits for an approval; anything else is denied */
 };
 
 /** wfs_policy_rule_is_of_tools() - does the rule have a condition that only a call of an outside
- *  tool can fit? */
+ *  tool can fulfil (tool, server or annotation)? */
 bool wfs_policy_rule_is_of_tools(const struct wfs_policy_rule *rule);
 
 struct wfs_manifest;
 
 /** wfs_manifest_new() - check and compile a manifest document
- *  @document: the manifest keeps a reference. @problems: gets every problem, with its JSON pointer
- *  @ret_manifest: caller unrefs it. Return: 0, -EINVAL when problems were added, -ENOMEM. */
+ *  @document: the manifest keeps a reference of its own. @problems: gets every problem, with its
+ *  JSON pointer
+ *  @ret_manifest: caller unrefs it. Return: 0, -EINVAL (problems were added), -ENOMEM. */
 int wfs_manifest_new(
 	json_t *document, struct wfs_problems *problems, struct wfs_manifest **ret_manifest);
 struct wfs_manifest *wfs_manifest_ref(struct wfs_manifest *manifest);
@@ -128,7 +129,7 @@ struct wfs_bytes wfs_manifest_document(const struct wfs_manifest *manifest);
 const struct wfs_hash *wfs_manifest_hash(const struct wfs_manifest *manifest);
 
 /** wfs_manifest_schema() - Return: the compiled schema with this name (`ns/Name@N`); NULL for an
- *  unknown name, and for those of built-in schemas, which no event has. */
+ *  unknown name, and for the name of a built-in schema, which no event has. */
 const struct wfs_schema *wfs_manifest_schema(
 	const struct wfs_manifest *manifest, const char *schema);
 

@@ -74,18 +74,19 @@ const char *source_file_name(
 	const struct source_loader *loader, struct wfs_place place, const json_t *value);
 
 /** source_named_file_read() - append to @buffer the contents of the file @name, which world.json
- *  names at @place; a part after a failure. Return: 1, 0 (a problem was added), -ENOMEM. */
+ *  names at @place. Return: 1, 0 (a problem was added), -ENOMEM; if it is not 1, @buffer may have a
+ *  part of the file. */
 int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
 	const char *name, struct wfs_buffer *buffer);
 
-/** source_charge() - count @bytes of a file, which world.json names at @place, for
- *  WFS_SOURCE_TOTAL_MAX
- *  Return: 1 (the bytes are allowed), or 0: all files so far have too many bytes (a problem was
- *  added the first time). */
+/** source_charge() - add @bytes, the size of a file that world.json names at @place, to
+ *  loader->total_bytes
+ *  Return: 1; 0: all files so far have more than WFS_SOURCE_TOTAL_MAX bytes (a problem was added
+ *  the first time). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
-/** source_set() - set member @name of @object to @value, which the caller keeps, too
- *  Does nothing if @value is NULL. Return: 0, -ENOMEM. */
+/** source_set() - set member @name of @object to @value, of which @object gets a reference of its
+ *  own. Does nothing if @value is NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
 /** source_set_new() - set member @name of @object to @value, whose reference is taken, also
@@ -100,8 +101,9 @@ enum {
 
 /** source_operator() - put the operator, with a grant of every capability, into a manifest document
  *  whose lists are empty. @account: {scrip?, quotas?} that it begins with; may be NULL
- *  @genesis: the world has services that cost scrip, which nobody could give to the operator: so
- *  the operator begins with SOURCE_OPERATOR_SCRIP if @account has no scrip. Return: 0, -ENOMEM. */
+ *  @genesis: the world has genesis artifacts, whose services cost scrip. Nobody could give scrip to
+ *  the operator, which therefore begins with SOURCE_OPERATOR_SCRIP if @account has no `scrip`.
+ *  Return: 0, -ENOMEM. */
 int source_operator(json_t *manifest, const json_t *account, bool genesis);
 
 /** source_principals() - add the operator and the principals of world.json, with their grants, to
@@ -109,15 +111,16 @@ int source_operator(json_t *manifest, const json_t *account, bool genesis);
 int source_principals(struct source_loader *loader);
 
 /** source_place() - find the place in world.json from which a part of loader->manifest comes
- *  @pointer: JSON pointer of the part. Return: false: the part has this pointer in world.json,
- *  too; @ret_place is not set. */
+ *  @pointer: JSON pointer of the part in loader->manifest. Return: false: the part has this pointer
+ *  in world.json, too, and @ret_place is not set. */
 bool source_place(
 	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
 
 /* --- source-artifacts.c --- */
 
 /** source_artifacts() - fill loader->artifacts with the actions that make the artifacts of
- *  world.json; after source_principals(). Return: 0 (also if problems were added), -ENOMEM. */
+ *  world.json; called after source_principals(). Return: 0 (also if problems were added),
+ *  -ENOMEM. */
 int source_artifacts(struct source_loader *loader);
 
 /* --- source-scripts.c --- */
@@ -133,7 +136,8 @@ int source_scripts(
  *  without names that are empty, `.` or `..`, and without control characters? */
 bool source_file_name_valid(const char *name);
 
-/** source_file_read() - append the contents of a file to @buffer, or a part after a failure
+/** source_file_read() - append the contents of a file to @buffer; after a failure @buffer may have
+ *  a part of them
  *  @directory: descriptor; @name: path from there, valid by source_file_name_valid()
  *  Return: 0, -EBADF (not a regular file), -ELOOP (a symbolic link), -EFBIG (more than
  *  WFS_SOURCE_FILE_MAX), -ENOMEM, or an -errno of open(2) or read(2). */

@@ -40,9 +40,9 @@ struct wfs_source_file {
 /* A loaded source. Plain value; release with wfs_source_done. */
 struct wfs_source {
 	json_t *manifest; /* manifest document, not yet compiled */
-	/* In the order of world.json: {id, created_by, action, code_file?}; the action is the
-	 * write_artifact that makes it. An artifact with problems has only its id, if that.
-	 * NULL: no artifacts. */
+	/* For each artifact, in the order of world.json: {id, created_by, action, code_file?}; the
+	 * action is the write_artifact that makes it. An artifact with problems has only its id, or
+	 * no member at all. NULL: no artifacts. */
 	json_t *artifacts;
 	bool genesis;  /* also begin with the artifacts of kernel/domain/action/service.h */
 	bool handbook; /* also begin with those of kernel/domain/action/handbook.h */
@@ -63,10 +63,10 @@ void wfs_source_done(struct wfs_source *source);
  *  are reported here, too. @name: replaces the name in world.json; may be NULL
  *  @problems: gets all mistakes
  *  @ret_source: zeros before; caller ends it with wfs_source_done(). After -EINVAL it is filled
- *  (has a manifest) if all problems are those of artifacts: wfs_world_create() in
- *  kernel/world/world.h can then report the others, which are found when artifacts are made
- *  Return: 0, -EINVAL when problems were added, -ENOENT (no directory, or no world.json in it; a
- *  problem was added, too), -ENOMEM. */
+ *  (ret_source->manifest is not NULL) if all problems are those of artifacts: wfs_world_create()
+ *  (kernel/world/world.h) can then add the problems that are found only when artifacts are made
+ *  Return: 0, -EINVAL (problems were added), -ENOENT (@directory does not exist, or has no
+ *  world.json; a problem was added, too), -ENOMEM. */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 
@@ -75,6 +75,6 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
  *  wfs_source_done(). Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);
 
-/** wfs_source_renew() - replace the built-in definitions of an earlier program, in the document of
- *  a manifest that was in force, by those of this one. @manifest: changed. Return: 0, -ENOMEM. */
+/** wfs_source_renew() - replace the built-in definitions in @manifest, the document of a manifest
+ *  that an earlier version of the program made, by those of this version. Return: 0, -ENOMEM. */
 int wfs_source_renew(json_t *manifest);

@@ -17,15 +17,16 @@ struct wfs_range {
 /* All bytes of a value. */
 #define WFS_RANGE_ALL ((struct wfs_range){.size = SIZE_MAX})
 
-/** wfs_version_value() - describe the value of a version as a blob. Return: borrows what @version
- *  borrows. */
+/** wfs_version_value() - describe the value of a version as a blob. Return: its `bytes` stay valid
+ *  as long as those of @version. */
 struct wfs_blob wfs_version_value(const struct wfs_version *version);
 
 /** wfs_value_read() - read a range of a value
- *  A value in a row is compared with its hash; of a file, the parts that the range touches are
- *  compared with their checksums. @value: from a view, or wfs_version_value()
- *  @buffer: if the value is in a file, the bytes are appended to it
- *  @ret_bytes: the range; borrowed from the value's row, or from @buffer
+ *  A value in a row is compared with its hash; of a value in a file, only the 64 KiB pieces that
+ *  the range touches are compared with their checksums. @value: from a view, or from
+ *  wfs_version_value()
+ *  @buffer: if the value is in a file, the bytes of the range are appended to it
+ *  @ret_bytes: bytes of the range; borrowed from the value's row, or from @buffer
  *  Return: 0, -EIO (hash_mismatch: also when the file is missing), -ENOMEM, … */
 int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct wfs_range range,
 	struct wfs_buffer *buffer, struct wfs_bytes *ret_bytes, struct wfs_error *error);
@@ -35,12 +36,13 @@ int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct
  * states of large cells), not for readers of files.
  */
 
-/** wfs_blob_read() - append all bytes of the blob @hash to @buffer, or a part after a failure
+/** wfs_blob_read() - append all bytes of the blob with the hash @hash to @buffer; after a failure,
+ *  @buffer may have some of them
  *  Return: 0, -EIO (hash_mismatch: also when the blob is missing), … */
 int wfs_blob_read(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_version_read() - append all bytes of a version, which is not a deletion, to @buffer, or a
- *  part after a failure. Return: as wfs_blob_read(). */
+/** wfs_version_read() - append all bytes of a version, which must not be a deletion, to @buffer;
+ *  after a failure, @buffer may have some of them. Return: as wfs_blob_read(). */
 int wfs_version_read(struct wfs_store *store, const struct wfs_version *version,
 	struct wfs_buffer *buffer, struct wfs_error *error);

@@ -127,16 +127,16 @@ union wfs_body {
 };
 
 /** wfs_body_read() - read the body of a record of @kind into its struct
- *  @json: any value. @ret_body: written also on failure; borrows from @json
- *  Return: 0, -EINVAL (invalid_argument or missing_argument: the body has another form; the message
- *  names the member), -ENOMEM. */
+ *  @json: the body; may be any value. @ret_body: written also on failure; borrows from @json
+ *  Return: 0, -EINVAL (invalid_argument or missing_argument: a member is wrong, unknown or missing;
+ *  the message names it), -ENOMEM. */
 int wfs_body_read(enum wfs_record_kind kind, const json_t *json, union wfs_body *ret_body,
 	struct wfs_error *error);
 
-/** wfs_body_write() - append the canonical text of a body to @buffer, without a newline; without
- *  memory, or if a required member is NULL, @buffer is marked as failed (wfs_buffer_check())
- *  @body: struct of @kind, or the union of all. Callers that know the kind use
- *  wfs_body_write_<name>(). */
+/** wfs_body_write() - append the canonical text of a body to @buffer, without a newline; if memory
+ *  runs out, or a required member is NULL, mark @buffer as failed (wfs_buffer_check())
+ *  @body: the struct wfs_body_… of @kind, or a union wfs_body with it. Callers that know the kind
+ *  use wfs_body_write_<name>(). */
 void wfs_body_write(struct wfs_buffer *buffer, enum wfs_record_kind kind, const void *body);
 
 #define WFS_BODY_FUNCTION(constant, name)                                      \

@@ -23,18 +23,18 @@
 struct wfs_entity_contents {
 	bool without_cell; /* an entity without a cell of the reducer has the file, too: it is made
 			    * from {} and the version of the entity's own cell */
-	/** source() - find the version that the file is made from, if it is not the live cell of
-	 *  the file's reducer
+	/** source() - find the version that the file is made from; NULL: wfs_entity_source() finds
+	 *  the version in its usual way
 	 *  @entity: version of the entity's own cell. Return: 0, -ENOENT (the entity does not have
 	 *  this file), … */
 	int (*source)(struct wfs_view *view, struct wfs_bytes id, const struct wfs_version *entity,
 		struct wfs_version *ret_version);
 	/** write() - for the form MADE: append the file to @buffer
-	 *  @then: view of the height of the version that it is made from; @state: document of this
-	 *  version */
+	 *  @then: view at the height of the version that the file is made from. @state: document of
+	 *  this version */
 	int (*write)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
-	/** write_bare() - write() for a reader that may not read the artifact; NULL: such a reader
-	 *  gets the whole file */
+	/** write_bare() - do write() for a reader that may not read the content and code of the
+	 *  artifact; NULL: such a reader gets the file of write(), too */
 	int (*write_bare)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
 	/** write_part() - for the form PARTS, or a file in a directory of the form ITEMS: append a
 	 *  part of the file, as wfs_entity_write() does */
@@ -42,26 +42,28 @@ struct wfs_entity_contents {
 		struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 	/*
-	 * The others are for the forms ITEMS and TEXTS: directories whose files have numbers, by
-	 * which listings are ordered. @id: of the entity
+	 * The functions below are for the forms ITEMS and TEXTS: directories whose files have
+	 * numbers, by which listings are ordered. @id: of the entity
 	 */
-	/** find() - find a file in the directory by its name. @ret_version: of the cell that it is
-	 *  made from. Return: 0, -ENOENT (no such file), … */
+	/** find() - find a file in the directory by its name. @ret_number: of the file.
+	 *  @ret_version: of the cell that the file is made from. Return: 0, -ENOENT (no such file),
+	 *  … */
 	int (*find)(struct wfs_view *view, struct wfs_bytes id, const char *name,
 		uint64_t *ret_number, struct wfs_version *ret_version);
-	/** next() - find the first file in the directory with a number of at least *@number, set
-	 *  *@number to its number, and append its name to @name
-	 *  @ret_version: of its cell; for the form TEXTS only vid, size_bytes and time_ns are set
+	/** next() - find the file in the directory with the lowest number from *@number on, set
+	 *  *@number to this number, and append the file's name to @name
+	 *  @ret_version: of the cell that the file is made from; for the form TEXTS only vid,
+	 *  size_bytes and time_ns are set
 	 *  Return: 0, -ENOENT (no more files), … */
 	int (*next)(struct wfs_view *view, struct wfs_bytes id, uint64_t *number,
 		struct wfs_buffer *name, struct wfs_version *ret_version);
-	/** count() - get how many files the directory has, about */
+	/** count() - get about how many files the directory has */
 	int (*count)(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count);
-	/** name() - from the key of a cell that a file in such a directory is made from, get the
-	 *  entity, and append the file's name to @name
-	 *  @view: NULL: no name is appended. @version: of the cell: the file's name is wanted
-	 *  as it was then; NULL: as the view shows it. @ret_id: of the entity, borrowed from @key
-	 *  Return: 0, -ENOENT (not such a key), … */
+	/** name() - find the file in such a directory that is made from the cell with the key @key:
+	 *  get the id of its entity, and append the file's name to @name
+	 *  @view: NULL: append no name. @version: a version of the cell: the file's name when this
+	 *  version was written is wanted; NULL: its name in @view. @ret_id: borrowed from @key
+	 *  Return: 0, -ENOENT (no file is made from a cell with this key), … */
 	int (*name)(struct wfs_view *view, struct wfs_bytes key, const struct wfs_version *version,
 		struct wfs_bytes *ret_id, struct wfs_buffer *name);
 };
@@ -72,22 +74,25 @@ struct wfs_entity_provider {
 	struct wfs_entity_contents contents;
 };
 
-/** wfs_entity_source() - find the version of a cell that a file of an entity is made from
- *  For `grants.json`, `events.jsonl` and `steps` it is the version of the entity's own cell.
+/** wfs_entity_source() - find the version of a cell that a file of an entity is made from: usually
+ *  that of the live cell with the key @id of the file's reducer (wfs_entity_file_reducer())
+ *  For `grants.json`, `events.jsonl` and a directory of the form ITEMS, it is the version of the
+ *  entity's own cell.
  *  @id: of the entity. Return: 0, -ENOENT (no such entity, or it does not have this file), -EIO. */
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version);
 
-/** wfs_entity_is_source() - could this file, of any entity, be made from @version? For a directory
- *  such as `steps`: could a file in it? Return: 1, 0, or -errno. */
+/** wfs_entity_is_source() - is @version of a reducer from whose cells this file of some entity, or
+ *  a file in this directory (such as `steps`), is made? Return: 1, 0, or -errno. */
 int wfs_entity_is_source(
 	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version);
 
 /** wfs_entity_write() - append a part of a file of an entity to @buffer
  *  If the file is made in parts, only the parts in @range are read.
- *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; of a directory (ITEMS): a
- *  file in it
- *  @version: as from wfs_entity_source(), or of the file's cell
+ *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; a directory (ITEMS): a file
+ *  in it is written
+ *  @version: that the file is made from: from wfs_entity_source(); for a file in a directory, from
+ *  find() or next() of its struct wfs_entity_contents
  *  @view: at the height of @version or later
  *  @range: part of the file; if its size is 0, only @ret_size_bytes is set
  *  @ret_size_bytes: of the whole file
@@ -97,14 +102,15 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	uint64_t *ret_size_bytes);
 
 /** wfs_entity_write_bare() - do wfs_entity_write(), but append `meta.json` of an artifact without
- *  the hashes of content and code, for a reader that may not read these. Return: as that
- *  function. */
+ *  the hashes of its content and code, for a reader that may not read content and code. Return: as
+ *  wfs_entity_write(). */
 int wfs_entity_write_bare(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes);
 
 /** wfs_entity_write_document() - append the canonical text of a JSON document and a newline to
- *  @buffer. @document: reference taken; NULL: the caller had no memory. Return: 0, or -ENOMEM. */
+ *  @buffer. @document: takes the caller's reference; may be NULL, if making it has failed
+ *  Return: 0, or -ENOMEM (also if @document is NULL). */
 int wfs_entity_write_document(json_t *document, struct wfs_buffer *buffer);
 
 /** wfs_entity_live_cell() - find the version of the live cell of a built-in reducer whose key is

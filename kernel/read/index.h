@@ -17,6 +17,7 @@
  * | schema of events                         | waits of turns    |                |
  * | turn of an agent                         | records           | bytes in `events.jsonl` |
  *
+ * A wait is a cell of sys.wait: a turn that is to go on when an event comes, or at a time.
  * The sets that a cell is in follow from its state alone. wfs_head_set_cell() changes them in the
  * transaction that sets the cell, so the index always shows the head, and nothing of the past. A
  * restored world can have a state without the shape that its reducer gives; such a cell is in the
@@ -44,20 +45,20 @@ enum wfs_indexed {
 	WFS_INDEXED_WAITS,
 };
 
-/** wfs_indexed_find() - find out how the cells of the reducer with the name @reducer are indexed;
- *  WFS_INDEXED_NONE for a reducer without sets. */
+/** wfs_indexed_find() - Return: how the cells of the reducer with the name @reducer are indexed;
+ *  WFS_INDEXED_NONE: they are in no set. */
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer);
 
-/* --- names of sets: each function writes the name of one to @set, a plain value --- */
+/* --- names of sets: most functions write the name of one to @set, a plain value --- */
 
 /** wfs_index_artifacts() - write to @set the name of the set of artifacts with this owner, type and
  *  executable. @owner, @type: NULL: any. @executable: 0, 1, or -1: any
- *  At least one of the three must not be any. */
+ *  At least one of the three must not be "any". */
 void wfs_index_artifacts(
 	struct wfs_index_set *set, const char *owner, const char *type, int executable);
 
-/** wfs_index_dependents() - write to @set the name of the set of artifacts that depend on
- *  @artifact_id. */
+/** wfs_index_dependents() - write to @set the name of the set of artifacts that depend on the
+ *  artifact @artifact_id. */
 void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 
 /** wfs_index_invocations() - write to @set the name of the set of invocations of one artifact by
@@ -80,31 +81,33 @@ void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 /** wfs_index_timers() - write to @set the name of the set of timers of @principal. */
 void wfs_index_timers(struct wfs_index_set *set, struct wfs_bytes principal);
 
-/** wfs_index_waiting() - write to @set the name of the set of waits for events of @schema. */
+/** wfs_index_waiting() - write to @set the name of the set of waits for an event of the schema
+ *  @schema. */
 void wfs_index_waiting(struct wfs_index_set *set, struct wfs_bytes schema);
 
 /** wfs_index_due() - write to @set the name of the set of timers and waits that are next due at
- *  @due_ns, since 1970, not negative. The names of these sets sort as the times do. */
+ *  @due_ns, in nanoseconds since 1970, not negative. These names sort in the order of the times. */
 void wfs_index_due(struct wfs_index_set *set, int64_t due_ns);
 
-/** wfs_index_due_time() - get the time by which wfs_index_due() has named a set; -1: another
- *  set. */
+/** wfs_index_due_time() - Return: the @due_ns with which wfs_index_due() has written the name @set;
+ *  -1: another function has written it. */
 int64_t wfs_index_due_time(const struct wfs_index_set *set);
 
-/** wfs_index_run() - write to @set the name of the set of the records of a turn, which are ordered
- *  by seq. */
+/** wfs_index_run() - write to @set the name of the set of the records of the turn @run_id, which
+ *  are ordered by seq. */
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
-/** wfs_index_runs() - write to @set a name that comes before those of all sets that wfs_index_run()
- *  names, for wfs_index_remove_below(). */
+/** wfs_index_runs() - write to @set a name that sorts before all names that wfs_index_run() writes:
+ *  where wfs_index_remove_below() begins. */
 void wfs_index_runs(struct wfs_index_set *set);
 
-/** wfs_index_is_run() - is @set a set of records, which wfs_index_run() names? */
+/** wfs_index_is_run() - is @set the name of a set of records of a turn (wfs_index_run())? */
 bool wfs_index_is_run(const struct wfs_index_set *set);
 
 /* --- changing sets --- */
 
-/* The sets that a cell is in. Plain value: zeros, filled by a function below, ended by done. */
+/* The sets that a cell is in. Plain value: a function below fills zeros, and
+ * wfs_index_places_done() frees what it has added. */
 struct wfs_index_places {
 	struct wfs_index_place *items; /* owned */
 	size_t count;
@@ -120,17 +123,17 @@ struct wfs_index_place {
 void wfs_index_places_done(struct wfs_index_places *places);
 #define WFS_AUTO_INDEX_PLACES WFS_CLEANUP(wfs_index_places_done)
 
-/** wfs_index_places_of() - find the sets that a cell with this state is in
+/** wfs_index_places_of() - find the sets that a cell with the state @state (JSON text) is in
  *  @indexed: of the cell's reducer
  *  @places: empty; caller ends it with wfs_index_places_done(), also after an error
  *  Return: 0, or -ENOMEM. */
 int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places);
 
-/** wfs_index_places_now() - find the sets that a cell is in by its state in the store
- *  @indexed: of the cell's reducer. @cell: in no set if its number is 0 (it is new), or if it is
- *  not live
- *  @places: as for wfs_index_places_of(). Return: 0, -EIO, -ENOMEM. */
+/** wfs_index_places_now() - find the sets that a cell is in because of its state in the store; none
+ *  if @cell is not live, or is new (cell->cell_id is 0)
+ *  @indexed: of the cell's reducer. @places: as for wfs_index_places_of()
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
 
@@ -159,10 +162,10 @@ struct wfs_index_checker {
 
 /** wfs_index_check() - compare all sets with the cells in the store, and report cells that are
  *  missing in a set, and cells that are in a wrong one
- *  kernel/domain/turn/turn-check.h checks that records are in the sets of their turns, and counts
- *  checker->runs_records; this function only reports if these sets have more rows of records below
- *  checker->height. Cells that cannot be read are skipped; their entries in sets are then reported
- *  as wrong.
+ *  Whether records are in the sets of their turns is checked by kernel/domain/turn/turn-check.h,
+ *  which counts checker->runs_records. Of these sets, wfs_index_check() only reports members below
+ *  checker->height that are more than this count. Cells that cannot be read are skipped, so their
+ *  places in sets are reported as wrong.
  *  Return: 0, the -errno of `progress`, -ENOMEM, … */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

@@ -19,13 +19,13 @@ struct wfs_permutation;
 
 enum {
 	WFS_INTROSPECT_PAGE_MAX = 1000,  /* cells of one list_cells, and its default */
-	WFS_INTROSPECT_NAMES_MAX = 32,   /* reducers that an error message names */
+	WFS_INTROSPECT_NAMES_MAX = 32,   /* reducers that an error message names, at most */
 	WFS_INTROSPECT_SCAN_MAX = 10000, /* cells looked at for one list_cells, seen or not */
 };
 
 /* What the principal may see; the answers hide everything else. Callback table. */
 struct wfs_introspect_filter {
-	/* May it see the manifest, a reducer, a cell? */
+	/* Each: may the principal see the manifest, this reducer, this cell? */
 	bool (*manifest)(const struct wfs_introspect_filter *filter);
 	/* True also for a reducer of which the principal sees only some cells. */
 	bool (*reducer)(const struct wfs_introspect_filter *filter, struct wfs_bytes name);
@@ -39,17 +39,17 @@ struct wfs_introspector {
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
 	const struct wfs_introspect_filter *filter; /* NULL: everything */
-	/* maps ids of cells in cursors (kernel/base/permutation.h); NULL: they are given as is */
+	/* replaces ids of cells in cursors (kernel/base/permutation.h); NULL: they stay */
 	const struct wfs_permutation *cursors;
 };
 
-/** wfs_introspect() - answer one question about a world. @effect: one of the four named above
- *  @params: of the effect; checked here
- *  @ret_payload: payload of a receipt; of a failure {"code","message","meta"?} (no meta if no view
- *  can be opened), or NULL without memory. Caller owns it either way. @error: filled on failure;
- *  not NULL
+/** wfs_introspect() - answer one question about a world
+ *  @effect: one of the four at the top of this header. @params: of the effect; checked here
+ *  @ret_payload: set also on failure, and then owned by the caller, too. On success the payload of
+ *  a receipt; on failure {"code","message","meta"?} (no `meta` if no view could be opened), or NULL
+ *  (out of memory). @error: filled on failure; not NULL
  *  Return: 0, -EINVAL (missing_argument, invalid_argument, invalid_consistency), -ENOENT
- *  (reducer_missing, height_unavailable; not_found: the manifest is out of sight), -EAGAIN, -EIO,
- *  -ENOMEM. */
+ *  (reducer_missing, height_unavailable; not_found: the principal may not see the manifest),
+ *  -EAGAIN, -EIO, -ENOMEM. */
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -37,8 +37,8 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_fired_of() - get the timer whose request a record is. Return: borrows from @body; `timer` is
- *  NULL if no timer sent the request. */
+/** wfs_fired_of() - get the timer that sent the request of a record. @body: of the record. Return:
+ *  borrows from @body; its `timer` is NULL if no timer sent the request. */
 struct wfs_fired wfs_fired_of(enum wfs_record_kind kind, const union wfs_body *body);
 
 /* A refusal, and its reason. Plain value; pointers are borrowed. */
@@ -66,18 +66,18 @@ struct wfs_record_parsed {
 };
 
 /** wfs_record_parse() - parse the line of a record
- *  @line: borrowed for the call
+ *  @line: need not stay valid after the call
  *  @ret: set on success only; the caller ends it with wfs_record_parsed_done()
- *  Return: 0, -EIO (internal_error: not a record of this version, or its body has another form than
- *  bodies of its kind), -ENOMEM. */
+ *  Return: 0, -EIO (internal_error: the line is not a record of this version, or its body does not
+ *  have the form of its kind), -ENOMEM. */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
 void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
 
-/** wfs_record_is_cut() - is this the baseline with which a journal begins that was cut (gc.h)? */
+/** wfs_record_is_cut() - is the record the baseline with which a journal begins after a cut? */
 bool wfs_record_is_cut(const struct wfs_record_parsed *parsed);
 
-/** wfs_record_next_prev() - compute the `prev` of the record after @parsed: the hash of its line,
- *  or what it says as the baseline of a cut. @line: of @parsed */
+/** wfs_record_next_prev() - compute the `prev` of the record after @parsed: the hash of @line, the
+ *  line of @parsed; for the baseline of a cut, the `next_prev` in its body. */
 struct wfs_hash wfs_record_next_prev(const struct wfs_record_parsed *parsed, struct wfs_bytes line);
 #define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)
 
@@ -87,15 +87,15 @@ struct wfs_hash wfs_record_next_prev(const struct wfs_record_parsed *parsed, str
  * and ends the document.
  */
 
-/** wfs_changes_compare() - compare two cells by the order of the `changes` document: by reducer,
- *  then by key. Return: as memcmp(). */
+/** wfs_changes_compare() - compare two cells, a and b, by the order of the `changes` document: by
+ *  reducer, then by key. Return: below, equal to or above 0, as memcmp(). */
 int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
 	struct wfs_bytes key_b);
 
 /** wfs_changes_item() - append one item of the `changes` document to @buffer, which need not have
- *  the items before it: for callers that hash the document in pieces
- *  @first: the item is the first of the document, which begins with it; false: a comma is written
- *  before it
+ *  the items before: for callers that hash the document in pieces
+ *  @first: true: this is the document's first item, so its `[` is written before the item; false:
+ *  a comma is written before the item
  *  @hash: of the cell's new state; NULL: the cell was deleted */
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);

@@ -15,8 +15,8 @@ struct wfs_snapshot_document {
 };
 int wfs_snapshot_document_init(
 	struct wfs_snapshot_document *document, const struct wfs_hash *manifest_hash);
-/** wfs_snapshot_document_add() - add the line of the next live cell, in the order of
- *  wfs_snapshot_walk(). @hash: of the cell's state. Return: 0, -ENOMEM. */
+/** wfs_snapshot_document_add() - add the line of the next live cell; the caller adds cells in the
+ *  order of wfs_snapshot_walk(). @hash: of the cell's state. Return: 0, -ENOMEM. */
 int wfs_snapshot_document_add(struct wfs_snapshot_document *document, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);
 struct wfs_hash wfs_snapshot_document_end(struct wfs_snapshot_document *document);
@@ -29,16 +29,17 @@ struct wfs_snapshot_walker {
 	 * walk. */
 	int (*cell)(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
 		const struct wfs_version *version, struct wfs_error *error);
-	/* Report progress: how many of @total cells were walked; may be NULL. */
+	/* Report progress: @done of @total cells were walked; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *context; /* for both */
 };
 
 /** wfs_snapshot_walk() - call @walker for each live cell of a view, in the order of the snapshot
  *  document
- *  @view: if it owns its transaction, the walk closes it and opens it again at its height now and
- *  then, so that no old transaction keeps pages from being used again; what was borrowed from it is
- *  then not valid any more. The caller closes the view, after a failure, too
+ *  @view: if it has a transaction of its own, the walk closes the view now and then and opens it
+ *  again at its height, so that no old transaction keeps pages from being used again; bytes that
+ *  the caller has borrowed from the view are then not valid any more. The caller closes the view,
+ *  after a failure, too
  *  Return: 0, the -errno of `cell`, or -errno of the store. */
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
@@ -50,10 +51,9 @@ int wfs_snapshot_walk(
 int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wfs_view *view,
 	struct wfs_hash *ret_hash, struct wfs_error *error);
 
-/** wfs_snapshot_hash() - compute the hash of the snapshot document of a height; reads every cell,
- *  as wfs_snapshot_walk() does
- *  @progress: called now and then with @context, and how many of @total cells were read; may be
- *  NULL
+/** wfs_snapshot_hash() - compute the hash of the snapshot document of a height, with a walk over
+ *  all its live cells (wfs_snapshot_walk())
+ *  @progress: called now and then with @context: @done of @total cells were walked; may be NULL
  *  Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM. */
 int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,

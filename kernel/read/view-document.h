@@ -8,14 +8,14 @@
 #include "kernel/manifest/document.h"
 #include "kernel/read/view.h"
 
-/** wfs_view_read() - read the live cell of a built-in reducer with this key into the struct of the
- *  reducer; callers use wfs_view_read_<name>(). @error: not filled if no cell is found
+/** wfs_view_read() - read the live cell with the key @key of a built-in reducer into @ret_document,
+ *  the struct of this reducer; callers use wfs_view_read_<name>(). @error: not filled on -ENOENT
  *  Return: 0, -ENOENT (no live cell), -EIO (also if the document has another form), … */
 int wfs_view_read(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	void *ret_document, struct wfs_error *error);
 
-/** wfs_view_read_version() - read a version of a cell of a built-in reducer into the struct of the
- *  reducer; callers use wfs_view_read_<name>_version()
+/** wfs_view_read_version() - read a version of a cell of a built-in reducer into @ret_document, the
+ *  struct of this reducer; callers use wfs_view_read_<name>_version()
  *  Return: as wfs_view_read(); -ENOENT: the version is a deletion. */
 int wfs_view_read_version(struct wfs_view *view, enum wfs_builtin_reducer builtin,
 	const struct wfs_version *version, void *ret_document, struct wfs_error *error);

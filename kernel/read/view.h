@@ -59,10 +59,9 @@ int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head,
 	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
 
-/** wfs_view_then() - make a view of an older height in the transaction of @view, for callers with a
- *  version of that height
- *  If the height was dropped, @ret_view shows the oldest height that is kept; up to this height,
- *  the cell of the version did not change.
+/** wfs_view_then() - make a view of an older height in the transaction of @view
+ *  Callers have a version that was written at @height, and that is not dropped. If the height was
+ *  dropped, @ret_view is at the oldest height that is kept, which shows this version, too.
  *  @ret_view: borrows from @view; caller does not close it. Return: 0, or -EIO. */
 int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view *ret_view);
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
@@ -104,13 +103,13 @@ int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *re
 
 /* --- cells of built-in reducers, whatever the view's height --- */
 
-/** wfs_view_number() - find the number that a cell, live or not, has among all cells that its
- *  reducer ever had. Return: 0, or -ENOENT (no cell ever had this key). */
+/** wfs_view_number() - find the number, counted from 1, that a cell, live or not, has among all
+ *  cells that its reducer ever had. Return: 0, or -ENOENT (no cell ever had this key). */
 int wfs_view_number(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	uint64_t *ret_number);
 
-/** wfs_view_key() - find the key of the cell that has this number (wfs_view_number) among those of
- *  a reducer. @ret_key: borrowed until the view is closed. Return: 0, or -ENOENT. */
+/** wfs_view_key() - find the key of the cell that has this number (as from wfs_view_number()) among
+ *  the cells of a reducer. @ret_key: borrowed until the view is closed. Return: 0, or -ENOENT. */
 int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64_t number,
 	struct wfs_bytes *ret_key);
 
@@ -119,16 +118,19 @@ int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64
 int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
-/** wfs_view_is_of() - does @version belong to a cell of @builtin? Return: 1, 0, or -errno. */
+/** wfs_view_is_of() - does @version belong to a cell of the reducer @builtin? Return: 1, 0, or
+ *  -errno. */
 int wfs_view_is_of(
 	struct wfs_view *view, const struct wfs_version *version, enum wfs_builtin_reducer builtin);
 
 /** wfs_view_name() - find the reducer and the key of the cell that a version belongs to
- *  @ret_reducer, @ret_key: borrowed until the view is closed. Return: 0, or -errno. */
+ *  @ret_reducer: name of the reducer. Both results are borrowed until the view is closed
+ *  Return: 0, or -errno. */
 int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key);
 
-/* A live cell in a listing. Plain value; `key` is borrowed until the next step. */
+/* A live cell in a listing. Plain value; `key` is borrowed until wfs_entry_walk_next() is called
+ * again. */
 struct wfs_entry {
 	uint64_t cell_id; /* number of the cell: a later walk can start after it */
 	uint64_t vid;     /* number of the version */
@@ -138,14 +140,14 @@ struct wfs_entry {
 	struct wfs_bytes key;
 };
 
-/** wfs_view_entry() - get what a listing has about one cell, by the cell's number
+/** wfs_view_entry() - get the entry that a listing has for the cell with the number @cell_id
  *  @ret_entry: its key is borrowed until the view is closed
  *  Return: 1 and an entry, 0 (the cell is not live in the view), -ENOENT (no cell has this number),
  *  or another -errno. */
 int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry);
 
-/* Walks the live cells of a reducer after cell @after_id (0: all), oldest first. Plain value: init,
- * next …, done. */
+/* Walks the live cells of a reducer, oldest first: those after the cell with the number @after_id
+ * (0: all). Plain value: init, next …, done. */
 struct wfs_entry_walk {
 	struct wfs_view *view;
 	struct wfs_cell_walk cells;
@@ -181,8 +183,8 @@ int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, jso
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
 	json_t **ret_document, struct wfs_error *error);
 
-/** wfs_view_document() - read the live cell of a built-in reducer with this key, and parse it as
- *  JSON. @ret_document: caller owns it. @error: filled only if the bytes of a cell that was found
+/** wfs_view_document() - read the live cell with the key @key of a built-in reducer, and parse it
+ *  as JSON. @ret_document: caller owns it. @error: filled only if a cell was found, but its bytes
  *  cannot be read. Return: 0, -ENOENT (no live cell), … */
 int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	json_t **ret_document, struct wfs_error *error);
@@ -191,8 +193,8 @@ int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, c
  *  the view's height. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
 
-/** wfs_view_blob() - find by its hash a blob that is listed at the view's height. @ret_listing: its
- *  row in the list. Return: 0, or -ENOENT. */
+/** wfs_view_blob() - find the blob with the hash @hash, if it is listed at the view's height.
+ *  @ret_listing: its row in the list. Return: 0, or -ENOENT. */
 int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
@@ -200,8 +202,8 @@ int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_last() - find the number of the last blob that is listed in the view's
- *  transaction, perhaps after the view's height; 0 if none is. */
+/** wfs_view_blob_last() - find the number of the last listed blob in the view's transaction, also
+ *  of one that was listed after the view's height; 0 if none is listed. */
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
 /** wfs_view_blob_content() - read a range of a blob's bytes, as wfs_view_content() does. */
@@ -214,26 +216,30 @@ int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
 /** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since 1970;
- *  of a record before the oldest one that is kept, the time of record 0
- *  Return: as wfs_view_record(). */
+ *  for a record before the oldest one that is kept, get the time of record 0 instead
+ *  Return: 0, -ENOENT (@seq is not below the height), or -EIO. */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
-/* The file journal/log.jsonl, as a reader has it that looked it up after a cut of the journal; such
- * a cut (kernel/store/tables.h) makes another file of it. Plain value. */
+/* One of the files that journal/log.jsonl has been: each cut of the journal (kernel/store/tables.h)
+ * makes another file of it, with another beginning, and a reader may have an older one open. Plain
+ * value. */
 struct wfs_view_log {
 	uint64_t first_seq; /* the oldest record that is kept now */
-	uint64_t cut;       /* after which cut it was looked up, modulo WFS_JOURNAL_CUTS_MAX */
-	uint64_t begin;     /* of the file; both offsets count from record 0 */
+	uint64_t cut;       /* number of the cut that made the file, modulo WFS_JOURNAL_CUTS_MAX */
+	uint64_t begin;     /* of the file; both offsets count bytes from record 0 on */
 	uint64_t end;       /* of the last line below the view's height */
 };
 
-/** wfs_view_log() - describe journal/log.jsonl. @number: after which cut; WFS_LOG_NOW: the newest.
+/** wfs_view_log() - describe a file journal/log.jsonl. @number: of the cut that made it, modulo
+ *  WFS_JOURNAL_CUTS_MAX; 0: the file before the first cut; WFS_LOG_NOW: the present file
  *  Return: 0, -ENOENT (no such cut yet), -EIO. */
 int wfs_view_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *ret_log);
 #define WFS_LOG_NOW UINT64_MAX
 
-/** wfs_view_log_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte
- *  @offset on; fewer before a damaged line, which the next read reports, and at the end
- *  @log: of this view. Return: 0, -ENOENT (the record at @offset was dropped), -EIO. */
+/** wfs_view_log_read() - append up to @size bytes of journal/log.jsonl to @buffer, from the byte at
+ *  @offset in the file on
+ *  Fewer are appended at the end, and before a damaged line; a read that begins there fails.
+ *  @log: the file, from wfs_view_log() for this view. Return: 0, -ENOENT (the record at @offset was
+ *  dropped), -EIO (the line at @offset is damaged), -ENOMEM. */
 int wfs_view_log_read(struct wfs_view *view, const struct wfs_view_log *log, uint64_t offset,
 	size_t size, struct wfs_buffer *buffer);

@@ -16,31 +16,32 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out, or a part of
- *  it after a failure
+/** pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out; after a
+ *  failure, @out may have a part of this form
  *  Return: 0, -EINVAL (invalid_pattern; the message says what is wrong and at which byte),
  *  -ENOMEM. */
 int pattern_translate(
 	const char *text, size_t size, struct wfs_buffer *out, struct wfs_error *error);
 
 /** pattern_property() - append the PCRE2 form of the set of characters that `\p{@name}` means to
- *  @out. @negated: append the complement of the set. @in_class: append it as a member of a class in
- *  brackets
- *  Return: false when ECMA-262 has no property of this name (nothing appended); true also for an
- *  unknown script, which PCRE2 refuses. */
+ *  @out. @negated: append the complement of the set. @in_class: append the set as a member of a
+ *  class in brackets
+ *  Return: false if ECMA-262 has no property of this name (nothing is appended); true also for the
+ *  name of an unknown script, which PCRE2 will refuse. */
 bool pattern_property(struct wfs_bytes name, bool negated, bool in_class, struct wfs_buffer *out);
 
 enum {
 	PATTERN_GROUPS_MAX = 200,           /* nested groups; PCRE2 takes 250 */
 	PATTERN_REPEAT_MAX = (1 << 16) - 1, /* PCRE2's bound of {n} */
-	PATTERN_LENGTH_VARIES,
+	/* in the place of a length: */
+	PATTERN_LENGTH_VARIES,  /* matches can have different lengths */
 	PATTERN_LENGTH_UNKNOWN, /* no alternative has been parsed completely */
 };
 
 /* A group that can be referred to. */
 struct pattern_capture {
 	struct wfs_bytes name; /* NULL data: without a name */
-	unsigned branch;       /* the alternative that contains the group */
+	unsigned branch;       /* number of the alternative that contains the group */
 	bool closed;           /* its `)` was parsed */
 	bool quantified;       /* a quantifier follows it */
 	bool repeated;         /* the group, or one around it, can match more than once */
@@ -56,7 +57,7 @@ struct pattern_reference {
 struct pattern_group {
 	unsigned branch; /* number of its alternative that is being parsed */
 	unsigned length; /* characters that this alternative has so far, or PATTERN_LENGTH_VARIES */
-	unsigned all_length;  /* length of each earlier alternative */
+	unsigned all_length;  /* of each earlier alternative, or a PATTERN_LENGTH_… */
 	size_t first_capture; /* index of the first capture in it */
 	size_t at;            /* byte where it begins */
 	bool is_capture;
@@ -84,7 +85,8 @@ struct pattern_parser {
 	struct pattern_capture *captures; /* owned; of the whole pattern, counted in advance */
 	size_t capture_count;
 	size_t captures_begun;
-	struct pattern_reference *references; /* owned; invalid to groups that repeat */
+	/* owned; checked at the end: a reference to a group that can repeat is invalid */
+	struct pattern_reference *references;
 	size_t reference_count;
 	struct pattern_atom atom;
 };
@@ -129,18 +131,19 @@ uint32_t pattern_take_character(struct pattern_parser *parser);
 
 void pattern_write_character(struct pattern_parser *parser, uint32_t code);
 
-/** pattern_atom_is() - set parser->atom: a part without groups, which matches @length characters,
- *  was parsed. @can_repeat: a quantifier may follow it */
+/** pattern_atom_is() - set parser->atom after a part without groups was parsed. @length: characters
+ *  that the part matches. @can_repeat: a quantifier may follow the part */
 void pattern_atom_is(struct pattern_parser *parser, unsigned length, bool can_repeat);
 
-/** pattern_take_character_escape() - read an escape that means one character, whose backslash, at
- *  byte @from, was read already. @ret_code: its code point. Return: 0, -EINVAL. */
+/** pattern_take_character_escape() - read the rest of an escape that means one character, after its
+ *  backslash, which is at byte @from. @ret_code: code point of the character. Return: 0,
+ *  -EINVAL. */
 int pattern_take_character_escape(struct pattern_parser *parser, size_t from, uint32_t *ret_code);
 
-/** pattern_read_set_escape() - read an escape that means a set of characters, such as `\d`, whose
- *  backslash, at byte @from, was read already, and append its PCRE2 form
- *  @in_class: within brackets. Return: 1, 0 (another kind of escape; nothing more was read),
- *  -EINVAL. */
+/** pattern_read_set_escape() - read the rest of an escape that means a set of characters, such as
+ *  `\d`, after its backslash, which is at byte @from, and append its PCRE2 form
+ *  @in_class: the escape is within brackets. Return: 1, 0 (another kind of escape comes, and
+ *  nothing was read), -EINVAL. */
 int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_class);
 
 /** pattern_read_class() - read the class in brackets that comes next in the pattern, and append its

@@ -31,8 +31,8 @@ struct wfs_matcher;
 
 /** wfs_pattern_new() - compile a pattern. @text, @size: of the pattern. @ret_pattern: caller frees
  *  it
- *  Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (@error
- *  unchanged). */
+ *  Return: 0, -EINVAL (invalid_pattern; the message has only the reason, not the pattern), -ENOMEM
+ *  (@error unchanged). */
 int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 	struct wfs_pattern **ret_pattern, struct wfs_error *error);
 void wfs_pattern_free(struct wfs_pattern *pattern);
@@ -52,7 +52,7 @@ WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
 /** wfs_pattern_match() - does the pattern match somewhere in a text?
  *  @limit: how much work (PCRE2's match limit) is allowed for each position where a match could
  *  begin; up to WFS_PATTERN_MATCH_MAX
- *  Return: 1 (it does), 0, -EAGAIN (@limit was reached; a higher one may be enough), -E2BIG (too
- *  deep, or too much memory), -EINVAL (the text is not UTF-8), -ENOMEM. */
+ *  Return: 1 (it does), 0, -EAGAIN (@limit was reached; a higher one may be enough), -E2BIG (the
+ *  match would go too deep, or take too much memory), -EINVAL (the text is not UTF-8), -ENOMEM. */
 int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,
 	const char *text, size_t size, uint32_t limit);

@@ -8,7 +8,7 @@
  *
  * The functions return 0 (the value fits), -EINVAL (it does not; the error says why),
  * SCHEMA_CHECK_STOPPED (a limit was reached) or -ENOMEM, if their comment does not say otherwise.
- * @value is a part of the checked value, and @path its place there.
+ * @value is a part of the value that is checked, and @path the place of this part.
  */
 #pragma once
 
@@ -19,8 +19,8 @@
  * unevaluatedProperties apply to the rest. Members are counted in the order of the object.
  */
 struct schema_seen {
-	bool all;
-	uint64_t *words; /* owned; a bit for each */
+	bool all;        /* all were checked */
+	uint64_t *words; /* owned; a bit for each item or member */
 	size_t count;
 };
 
@@ -50,30 +50,31 @@ enum {
 	SCHEMA_SEEN_WORDS_PER_STEP = 16, /* words of struct schema_seen, cleared and merged */
 };
 
-/** schema_violation() - unless check->quiet, fill check->error: "<text>, got <value>", at @path
- *  @value: NULL: only the text. @format: printf style. Return: -EINVAL, -ENOMEM. */
+/** schema_violation() - unless check->quiet, fill check->error with "<text>, got <value>" and the
+ *  place @path
+ *  @value: NULL: only the text. @format: of the text, printf style. Return: -EINVAL, -ENOMEM. */
 int schema_violation(struct schema_check *check, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** schema_stop() - end the check because of a limit. @text: names the limit, for the message
- *  Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
+/** schema_stop() - fill check->error, because the check has reached a limit at @path, and must end.
+ *  @text: names the limit. Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_stop(struct schema_check *check, const struct schema_path *path, const char *text);
 
 /** schema_plural() - Return: the ending of a noun in messages: "" for a count of 1, otherwise "s";
  *  static. */
 const char *schema_plural(uint64_t count);
 
-/** schema_check_node() - check @value against the schema @node, all keywords. */
+/** schema_check_node() - check @value against all keywords of the schema @node. */
 int schema_check_node(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_inner() - check @value, an item or member of another part, against the schema
- *  @node, one level deeper (check->depth) and without the other part's check->seen. */
+/** schema_check_inner() - check @value, an item or member of the current part, against the schema
+ *  @node: one level deeper (check->depth), and with a check->chain and check->seen of its own. */
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_equal() - check the keywords `const` and `enum`. Each of the next four functions
- *  checks the keywords for one type, which @value has. */
+/** schema_check_equal() - check @value against the keywords `const` and `enum`. Each of the next
+ *  four functions checks the keywords for one type of values; @value must have this type. */
 int schema_check_equal(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 int schema_check_number(struct schema_check *check, const struct schema_node *node,
@@ -85,8 +86,8 @@ int schema_check_array(struct schema_check *check, const struct schema_node *nod
 int schema_check_object(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_unevaluated() - check unevaluatedItems or unevaluatedProperties: the items or
- *  members that are not in check->seen. */
+/** schema_check_unevaluated() - check the items or members of @value that are not in check->seen
+ *  against unevaluatedItems or unevaluatedProperties. */
 int schema_check_unevaluated(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 

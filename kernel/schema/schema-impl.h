@@ -42,7 +42,7 @@ enum schema_checks {
 	SCHEMA_CHECK_STRING = 1 << 2,
 	SCHEMA_CHECK_ARRAY = 1 << 3,
 	SCHEMA_CHECK_OBJECT = 1 << 4,
-	SCHEMA_CHECK_IN_PLACE = 1 << 5,
+	SCHEMA_CHECK_IN_PLACE = 1 << 5, /* that apply schemas to the value itself, such as allOf */
 };
 
 struct schema_node;
@@ -199,70 +199,71 @@ struct schema_path {
 	size_t index;
 };
 
-/** schema_path_append() - append @path as a JSON pointer to @buffer; nothing for NULL, which is the
- *  root. */
+/** schema_path_append() - append @path as a JSON pointer to @buffer. @path: NULL: the root, for
+ *  which nothing is appended */
 void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path);
 
-/** schema_cut() - Return: the largest number of bytes of @text, at most @max, that does not split a
- *  character. */
+/** schema_cut() - Return: the largest number of bytes, at most @max, after which @text can be cut
+ *  without splitting a character. @text: UTF-8. @size: its bytes */
 size_t schema_cut(const char *text, size_t size, size_t max);
 
 /** schema_type_names() - append the names of @types, joined by " or ", to @buffer. */
 void schema_type_names(unsigned types, struct wfs_buffer *buffer);
 
-/** schema_type_find() - Return: the bit of enum schema_types for a type's name; 0: not such a
- *  name. */
+/** schema_type_find() - Return: the bit of enum schema_types for the type with the name @name, such
+ *  as "array"; 0: @name is not the name of a type. */
 unsigned schema_type_find(const json_t *name);
 
 /* How the value of a keyword contains subschemas; references may lead only through these. */
 enum schema_shape {
-	SCHEMA_SHAPE_PLAIN,
-	SCHEMA_SHAPE_SCHEMA,
-	SCHEMA_SHAPE_LIST, /* array of schemas */
-	SCHEMA_SHAPE_MAP,  /* object of schemas */
+	SCHEMA_SHAPE_PLAIN,  /* not at all */
+	SCHEMA_SHAPE_SCHEMA, /* the value is a schema */
+	SCHEMA_SHAPE_LIST,   /* array of schemas */
+	SCHEMA_SHAPE_MAP,    /* object of schemas */
 };
 
 struct schema_keyword {
 	const char *name;
-	/* Read the keyword's @value, which is at @path, into @node; add problems for mistakes in it
-	 * @keyword: this row. Return: 0 (also if problems were added), -E2BIG (stop, a problem was
-	 * added), -ENOMEM. */
+	/* Read the keyword's @value, which is at @path, into @node; add problems for mistakes in
+	 * @value. @keyword: this row. Return: 0 (also if problems were added), -E2BIG (stop, a
+	 * problem was added), -ENOMEM. */
 	int (*compile)(struct schema_compiler *compiler, struct schema_node *node,
 		const struct schema_keyword *keyword, json_t *value,
 		const struct schema_path *path);
-	size_t offset; /* in struct schema_node, of the member to fill */
-	unsigned checks;
-	unsigned types; /* of an annotation: the allowed types of its value */
+	size_t offset;   /* in struct schema_node, of the member to fill */
+	unsigned checks; /* enum schema_checks, to set in the node */
+	unsigned types;  /* of a keyword that no check uses: the allowed types of its value */
 	enum schema_shape shape;
 };
 
-/** schema_problem() - add the problem "<text>, got <value>" at @path. @value: NULL: only the text.
- *  @format: printf style */
+/** schema_problem() - add the problem "<text>, got <value>" at @path to compiler->problems. @value:
+ *  NULL: only the text. @format: of the text, printf style */
 void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** schema_compile_node() - compile a schema and its subschemas
  *  @definition: the schema's JSON; @path: its place in the document
- *  @ret_node: owned by compiler->schema; NULL if a problem prevented it
+ *  @ret_node: owned by compiler->schema; set to NULL if mistakes in @definition prevent a node
  *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node);
 
-/** schema_keyword_find() - Return: the row of the table for a keyword, static; NULL: not a keyword
- *  of JSON Schema. */
+/** schema_keyword_find() - Return: the row for the keyword @name, static; NULL: @name is not a
+ *  keyword of JSON Schema. */
 const struct schema_keyword *schema_keyword_find(const char *name);
 
-/** schema_merge_required() - mark the names in the keyword `required` in node->properties, and add
- *  those that are not there; called after all keywords of @node. Return: 0, -ENOMEM. */
+/** schema_merge_required() - set `required` in node->properties for each name in the keyword
+ *  `required` of @node, and add the names that are not there; called after all keywords of @node
+ *  were compiled. Return: 0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
-/** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node; a function for
- *  schema_keyword.compile, which says what it returns. */
+/** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node. Parameters and
+ *  results: as schema_keyword.compile says. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_compile_anchor() - compile the keyword $anchor or $dynamicAnchor of @node; a function for
- *  schema_keyword.compile, which says what it returns. */
+/** schema_compile_anchor() - compile the keyword $anchor or $dynamicAnchor of @node. Parameters and
+ *  results: as schema_keyword.compile says. */
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
@@ -275,30 +276,34 @@ int schema_resource_enter(
 
 /** schema_resource_find() - find the resource that a reference names
  *  @base: index of the resource that contains the reference
- *  @text: the reference without its fragment; empty: @base. At the first reference to a
- *  metaschema, this function compiles it. @ret_resource: index of the resource
+ *  @text: the reference without its fragment, @size bytes; empty: the resource @base is meant. At
+ *  the first reference to a metaschema, this function compiles the metaschema. @ret_resource: index
+ *  of the resource
  *  Return: 1 (found), 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 
 /** schema_anchor_find() - find an anchor by its name in a resource. @resource: index
- *  @ret_anchor: borrowed until the next anchor is compiled; NULL: not found. Return: 0, -ENOMEM. */
+ *  @ret_anchor: borrowed until the next anchor is compiled; NULL: the resource has no such anchor
+ *  Return: 0, -ENOMEM. */
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 
-/** schema_metaschema() - Return: the text of the metaschema with this identifier, static; NULL: not
- *  the identifier of a metaschema. */
+/** schema_metaschema() - Return: the text of the metaschema with the identifier @uri, static; NULL:
+ *  @uri is not the identifier of a metaschema. */
 const char *schema_metaschema(const char *uri);
 
 /** schema_uri_resolve() - append to @out the URI that a reference means in a resource
- *  @base: URI of the resource. @text: the reference without its fragment. Return: 0, -ENOMEM. */
+ *  @base: URI of the resource. @text: the reference without its fragment, @size bytes
+ *  Return: 0, -ENOMEM. */
 int schema_uri_resolve(const char *base, const char *text, size_t size, struct wfs_buffer *out);
 
 /** schema_resolve_references() - after all nodes were compiled: set the targets of all references
  *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_resolve_references(struct schema_compiler *compiler);
 
-/** schema_check_chains() - add problems for in-place paths that are circular or too long. */
+/** schema_check_chains() - add problems for paths of in-place edges (see the top of this header)
+ *  that are circular or too long. */
 void schema_check_chains(struct schema_compiler *compiler);
 
 /*
@@ -310,11 +315,11 @@ void schema_check_chains(struct schema_compiler *compiler);
  *  - @b. */
 int schema_compare_numbers(const json_t *a, const json_t *b);
 
-/** schema_is_multiple() - is @value a multiple of @divisor in decimal, as 0.3 is of 0.1?
+/** schema_is_multiple() - is @value a multiple of @divisor as a decimal number, as 0.3 is of 0.1?
  *  Return: 1, 0, -ENOMEM. */
 int schema_is_multiple(const json_t *value, const json_t *divisor);
 
-/** schema_values_equal() - are the values equal as JSON, in which 1 and 1.0 are equal? */
+/** schema_values_equal() - are @a and @b equal JSON values? 1 and 1.0 are equal. */
 bool schema_values_equal(uint64_t *steps, const json_t *a, const json_t *b);
 
 /** schema_find_repeated() - find two equal items of an array. @ret_first, @ret_second: their

@@ -39,11 +39,11 @@ enum {
 struct wfs_schema;
 
 /** wfs_schema_new() - compile a schema
- *  @definition: the schema's JSON; the schema keeps a reference, and it must not be changed any
- *  more. @file: name of the file, for problems; may be NULL
- *  @pointer: JSON pointer of @definition inside its file, prefix of the pointers in problems
- *  @problems: gets every problem. @ret_schema: caller frees it
- *  Return: 0, -EINVAL when problems were added, -ENOMEM. */
+ *  @definition: the schema's JSON; the schema keeps a reference to this value, which must not be
+ *  changed any more. @file: name of the file, for problems; may be NULL
+ *  @pointer: JSON pointer of @definition inside its file, with which pointers in problems begin
+ *  @problems: gets every mistake in the schema. @ret_schema: caller frees it
+ *  Return: 0, -EINVAL (problems were added), -ENOMEM. */
 int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
 	struct wfs_problems *problems, struct wfs_schema **ret_schema);
 void wfs_schema_free(struct wfs_schema *schema);
@@ -55,7 +55,8 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
  *  was expected and what came, or the limit that the check has reached), -ENOMEM. */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
 
-/** wfs_schema_check_counted() - do wfs_schema_check(), and add the steps that it took to @steps,
- *  also after a failure. Return: as that function. */
+/** wfs_schema_check_counted() - do wfs_schema_check(), and add the number of steps (see
+ *  WFS_SCHEMA_STEPS_MAX) that the check took to *@steps, also after a failure. Return: as
+ *  wfs_schema_check(). */
 int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
 	struct wfs_error *error);

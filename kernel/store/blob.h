@@ -17,7 +17,7 @@
 #include "kernel/store/tables.h"
 
 enum {
-	WFS_BLOB_FILE_MIN = 64 << 10, /* bytes; values of this size and larger are files */
+	WFS_BLOB_FILE_MIN = 64 << 10, /* bytes; values of this size or more are in files */
 	WFS_BLOB_MAX = 1 << 30,       /* bytes of a listed blob */
 };
 
@@ -48,7 +48,8 @@ void wfs_blob_writer_free(struct wfs_blob_writer *writer);
 WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
 #define WFS_AUTO_BLOB_WRITER WFS_CLEANUP(wfs_auto_blob_writer)
 
-/** wfs_blob_file_read() - read a range of a blob's file, check it, and append it to @buffer
+/** wfs_blob_file_read() - read a range of a blob's file, compare it with its checksums, and append
+ *  it to @buffer
  *  @blob: its hash and size are used. @offset, @size: of the range, in bytes; it lies within the
  *  blob
  *  Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), or
@@ -64,16 +65,16 @@ int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
  *  owner may call this. Return: 0, or -errno. */
 int wfs_blob_files_clean(struct wfs_store *store);
 
-/** wfs_blob_files_hold() - keep wfs_blob_files_settle() from succeeding, so that no collection
- *  removes blob files
- *  For callers that read files of a transaction which ends before they have finished.
+/** wfs_blob_files_hold() - take a hold on the blob files, which makes wfs_blob_files_settle() fail,
+ *  so that no collection removes blob files
+ *  For callers that end the transaction in which they found blobs before they have read the files.
  *  Return: a descriptor, whose closing ends the hold; -ENOENT (the store has no blob files), or
  *  another -errno. */
 int wfs_blob_files_hold(struct wfs_store *store);
 
-/** wfs_blob_files_settle() - check that no process holds the blob files by wfs_blob_files_hold() at
- *  this moment; a hold may begin afterwards. Return: 0, -EAGAIN (one does), -ENOENT (the store has
- *  no blob files), or another -errno. */
+/** wfs_blob_files_settle() - check that at this moment no process has a hold on the blob files; a
+ *  hold may begin afterwards. Return: 0, -EAGAIN (a process has one), -ENOENT (the store has no
+ *  blob files), or another -errno. */
 int wfs_blob_files_settle(struct wfs_store *store);
 
 /** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until @each
@@ -84,7 +85,7 @@ int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 
 /** wfs_blob_file_remove() - remove a blob file that no row mentions, and its file of checksums
- *  @ret_size_bytes: the size that the blob file had; of its checksums, if only they were left
+ *  @ret_size_bytes: size of the removed blob file; if there was only a file of checksums, of this
  *  Return: 0, -EBUSY (the value was just received and its row may not be written yet), -ENOENT,
  *  or another -errno. */
 int wfs_blob_file_remove(
@@ -96,19 +97,20 @@ int wfs_blob_file_remove(
 int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash, int *ret_fd,
 	uint64_t *ret_size_bytes);
 
-/** wfs_blob_file_make() - make an empty file in the place of a blob's file; the caller fills
- *  it with the blob's bytes, and then calls wfs_blob_file_seal()
- *  For a store that is being made: the file is neither temporary nor synced. @store: only its
+/** wfs_blob_file_make() - make an empty file with the name of a blob's file; the caller fills it
+ *  with the blob's bytes, and then calls wfs_blob_file_seal()
+ *  For a store that is being made, which needs no temporary name and no sync. @store: only its
  *  directory is used. Return: a descriptor for writing, -EEXIST, or another -errno. */
 int wfs_blob_file_make(struct wfs_store *store, const struct wfs_hash *hash);
 
-/** wfs_blob_file_seal() - compare a file of wfs_blob_file_make() with its hash and its size, and
- *  write its checksums
- *  The checksums are not synced either, and both files stay after a failure. @blob: its hash and
- *  size are used. Return: 0, -EIO (another hash or size), -ENOSPC, or another -errno. */
+/** wfs_blob_file_seal() - compare a file that wfs_blob_file_make() has made with the hash and size
+ *  of @blob, and write its file of checksums, without a sync
+ *  After a failure, both files stay. Return: 0, -EIO (another hash or size), -ENOSPC, or another
+ *  -errno. */
 int wfs_blob_file_seal(struct wfs_store *store, const struct wfs_blob *blob);
 
-/** wfs_blob_file_link() - give a blob's file, and its checksums, a second name in another world's
- *  directory @to_fd, or copy both where the file system has no hard links; do nothing if they are
- *  there. Not synced. What is missing is left out. Return: 0, -ENOSPC, or another -errno. */
+/** wfs_blob_file_link() - make hard links to a blob's file and to its file of checksums in another
+ *  world's directory, @to_fd; copy the files where the file system has no hard links
+ *  A file that @to_fd has already stays, and one that @from does not have is left out. Nothing is
+ *  synced. Return: 0, -ENOSPC, or another -errno. */
 int wfs_blob_file_link(struct wfs_store *from, int to_fd, const struct wfs_hash *hash);

@@ -15,12 +15,12 @@
 
 #include <lmdb.h>
 
-/** guard_init() - install the signal handlers. Call before the first guarded call, and whenever a
- *  store is opened, because other code may have replaced them. Signals from elsewhere go to the
- *  handlers that were installed before. */
+/** guard_init() - install the handlers of SIGBUS and SIGSEGV. Call it before the first guarded
+ *  call, and whenever a store is opened, because other code may have replaced the handlers. Signals
+ *  that no guarded call has caused go to the handlers that were installed before. */
 void guard_init(void);
 
-/** guard_watch() - make failed assertions of LMDB on @env end a guarded call as well. */
+/** guard_watch() - make a failed assertion of LMDB on @env end the guarded call, too. */
 void guard_watch(MDB_env *env);
 
 /** guard_call() - call @call with @context, so that damage ends only the call; guarded calls do not

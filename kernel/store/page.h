@@ -24,7 +24,7 @@ struct page_node {
 /** page_check() - check that these bytes are a branch or a leaf that LMDB could have written
  *  @bytes: @size bytes, aligned for a struct page
  *  @number: of the page that the bytes were read from
- *  Return: NULL: they are; otherwise what is wrong, as static text. */
+ *  Return: NULL if they are; otherwise a static text that says what is wrong. */
 const char *page_check(const uint8_t *bytes, size_t size, uint64_t number);
 
 bool page_is_leaf(const uint8_t *bytes);

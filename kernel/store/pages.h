@@ -19,7 +19,7 @@
 struct root;
 
 struct pages_options {
-	const char *const *names; /* NULL-terminated: the tables that must exist, and no others */
+	const char *const *names; /* NULL-terminated: the only tables that may exist, and must */
 	bool any_tables; /* accept other and missing tables: the store may have another format */
 	wfs_store_pages_fn *progress; /* may be NULL */
 	void *context;
@@ -28,8 +28,9 @@ struct pages_options {
 /** pages_walk() - check the pages that one root leads to
  *  No page is read twice, so the time is bounded by the size of the file.
  *  @fd: of data.mdb; pages that the root reaches must not change during the call
- *  @root: where to begin; not trusted
+ *  @root: where to begin; its members may have any value
  *  @problems: gets what is wrong, as "data.mdb: page 17: table 'cell': …"
- *  Return: 0 (also with problems), -EINTR (`progress` returned false), -EIO, -ENOMEM. */
+ *  Return: 0 (also if problems were added), -EINTR (options->progress returned false), -EIO,
+ *  -ENOMEM. */
 int pages_walk(int fd, const struct root *root, const struct pages_options *options,
 	struct wfs_problems *problems);

@@ -3,9 +3,9 @@
  * The tables, and the names of their rows in messages.
  *
  * A user knows records by their number, states by reducer, key and height, and blobs and texts by
- * their hash. Damaged rows have such names, too: what a damaged row itself says is believed only if
- * other rows confirm it. Otherwise a bounded number of rows is searched for the one that refers to
- * it. Functions with a @number take rows of the tables whose key is one number: journal,
+ * their hash. Damaged rows get such names, too: what a damaged row itself says is believed only if
+ * other rows confirm it. Otherwise a bounded number of rows is searched for one that refers to the
+ * damaged row. A @number is the key of a row in a table whose keys are single numbers: journal,
  * reducer_name, cell, version, blob_listed, text.
  */
 #pragma once
@@ -50,7 +50,7 @@ struct wfs_row_name {
 };
 
 /** wfs_row_name() - make the name of the row of @table with the key @key
- *  @txn: to read rows that tell more about it; NULL: use the key alone */
+ *  @txn: to read rows that tell more about this row; NULL: use the key alone */
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 
@@ -64,18 +64,18 @@ void wfs_row_name_number(
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_error() - put the name of a damaged row, with the key @number, before the message
- *  of @error, which is filled (NULL: no error is wanted), and note the damage as wfs_row_bad()
- *  does. Return: -EIO. */
+/** wfs_row_name_error() - put the name of the damaged row with the key @number before the message
+ *  of @error, and note the damage as wfs_row_bad() does. @error: filled already; may be NULL
+ *  Return: -EIO. */
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 
-/* As wfs_row_lost() and wfs_row_bad(), which also return -EIO. */
+/* Do what wfs_row_lost() and wfs_row_bad() do, which also return -EIO. */
 void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 
-/** wfs_row_lost() - note, for the message of a later error (kernel/base/damage.h), that a row is
- *  missing which must exist. @number: its key. Return: -EIO. */
+/** wfs_row_lost() - note, for the message of a later error (kernel/base/damage.h), that the row
+ *  with the key @number is missing, which must exist. Return: -EIO. */
 static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	wfs_row_note_lost(txn, table, number);
@@ -83,13 +83,13 @@ static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64
 }
 
 /** wfs_row_needed() - convert the result of looking up a cell or version that must exist, because a
- *  row refers to it
- *  @r: result of wfs_cell_get() or wfs_version_get() (tables.h), which was the last call; -ENOENT
- *  is noted as a missing row. Return: @r, but -EIO for -ENOENT. */
+ *  row refers to it: note that the row is missing if @r is -ENOENT
+ *  @r: result of wfs_cell_get() or wfs_version_get() (tables.h), the last look-up in @txn
+ *  Return: -EIO if @r is -ENOENT; otherwise @r. */
 int wfs_row_needed(struct wfs_txn *txn, int r);
 
-/** wfs_row_bad() - note, for the message of a later error (kernel/base/damage.h), that a row is
- *  damaged. @number: its key. Return: -EIO. */
+/** wfs_row_bad() - note, for the message of a later error (kernel/base/damage.h), that the row with
+ *  the key @number is damaged. Return: -EIO. */
 static inline int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	wfs_row_note_bad(txn, table, number);

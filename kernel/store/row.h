@@ -141,49 +141,52 @@ static inline struct row row_key_u32(uint32_t number)
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_put() - write a row, whose value is @row followed by @tail. @flags: of mdb_put(). Return: 0,
+/** row_put() - write the row of @table with the key @key and the value @row, followed by @tail.
+ *  @flags: of mdb_put(). Return: 0,
  *  -ENOSPC, -EIO, or another -errno. */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
 
-/** row_drop() - delete the row of @table with this key. Return: 0, -ENOENT, or another -errno. */
+/** row_drop() - delete the row of @table with the key @key. Return: 0, -ENOENT, or another
+ *  -errno. */
 int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
-/** row_seek() - move the transaction's cursor on @table, and read the row there
- *  @op: of mdb_cursor_get(). @key: in: where to move to, for an @op that takes a key; out: the key
- *  of the row, also when the row is damaged. @ret_value: borrowed from the map
+/** row_seek() - move the transaction's cursor on @table, and read the row at the cursor
+ *  @op: as for mdb_cursor_get(). @key: before the call, where to move to, if @op takes a key; after
+ *  it, the key of the row, also when the row is damaged. @ret_value: borrowed from the map
  *  Return: 0, -ENOENT (no row there), -EIO. */
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_edge_key() - get the key, a u64, of the first or last row of a table; @when_empty if it has
- *  no rows. @op: MDB_FIRST or MDB_LAST. Return: 0, -EIO. */
+/** row_edge_key() - get the key, a u64, of the first or last row of a table; @when_empty if the
+ *  table has no rows. @op: MDB_FIRST or MDB_LAST. Return: 0, -EIO. */
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
 
-/** row_find() - row_get() for tables in which rows may be absent, so that a lost row would look
- *  normal
- *  A row whose key is damaged cannot be found by its right key, but it is still where that key
- *  belongs. So when @key is not found, the rows on both sides of its place are checked.
+/** row_find() - do row_get() for a table that need not have a row for each key, so that it would
+ *  not be noticed if damage made a row impossible to find
+ *  A row whose key is damaged is still in the place of its right key. So when @key is not found,
+ *  the rows before and after its place are checked.
  *  Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged). */
 int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_seek_first() - row_seek() to the first row of a range, the first with at least @key
+/** row_seek_first() - do row_seek() to the first row of a range: that with the lowest key which is
+ *  not below *@key
  *  Return: as row_seek(); -EIO also when the row before the range is damaged, because its right key
  *  may be in the range. */
 int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_peek() - copy the first bytes of a row's value, checksum included, even if the row is
- *  damaged
- *  @size: of @ret_bytes. @ret_size: how many bytes were copied
+/** row_peek() - copy the first bytes of a row's value and of the checksum after it, even if the row
+ *  is damaged
+ *  @size: room in @ret_bytes. @ret_size: how many bytes were copied
  *  Return: 0, -ENOENT, -EIO (LMDB cannot find its way to the row). */
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
 
-/** row_of_number() - make the key of row @number of a table whose key is one number, as row-name.h
- *  lists them. */
+/** row_of_number() - make the key @number for a table whose keys are single numbers (row-name.h has
+ *  a list of these tables). */
 struct row row_of_number(enum wfs_table table, uint64_t number);
 
 void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
@@ -197,7 +200,7 @@ static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_
 	return -EIO;
 }
 
-/** row_absent() - keep in the transaction which cell or version was not found, for
+/** row_absent() - remember in @txn that the cell or version with the key @number was not found, for
  *  wfs_row_needed() (row-name.h). */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
@@ -216,23 +219,24 @@ static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs
 struct wfs_index_row;
 struct wfs_index_set;
 
-/** index_key_read() - decode set and id from the key of a row of the table index
- *  @ret_row: its `sum` is set to zero, because the row's value has the sum. Return: 0, or -EIO. */
+/** index_key_read() - decode the key of a row of the table `index`
+ *  @ret_row: `set`, `is_sum` and `cell_id` are set; `sum` is set to zeros, because it is not in the
+ *  key, but in the value. Return: 0, or -EIO. */
 int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row);
 
 /** index_set_text() - write the texts that name a set, separated by commas, such as 'alice',
- *  'agent'. @size: bytes of @ret_text; more are cut off */
+ *  'agent'. @size: room in @ret_text, in bytes; a longer text is cut off */
 void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size);
 
-/** row_count() - get the number of rows that LMDB says a table has. A caller that meets another
- *  number of rows has met damage. Return: 0, or -errno. */
+/** row_count() - get the number of rows that LMDB says a table has. If a caller then finds another
+ *  number of rows, the table is damaged. Return: 0, or -errno. */
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
 /** row_count_max() - Return: how many rows fit into data.mdb, a bound for walks; UINT64_MAX in a
  *  write transaction. */
 uint64_t row_count_max(const struct wfs_txn *txn);
 
-/* A cursor of the caller's own, beside that of the transaction: plain value. */
+/* A cursor of the caller's own, which moves apart from that of the transaction: plain value. */
 struct row_cursor {
 	struct wfs_txn *txn;
 	enum wfs_table table;
@@ -243,8 +247,8 @@ struct row_cursor {
  *  with mdb_cursor_close() before the transaction ends. Return: 0, or -errno. */
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 
-/** row_cursor_move() - row_seek() with the caller's cursor in place of the transaction's
- *  Return: as row_seek(), or -EBADMSG (this row is damaged, but the cursor can move on; after -EIO
- *  it cannot). */
+/** row_cursor_move() - do row_seek() with the caller's cursor instead of the transaction's
+ *  Return: 0, -ENOENT (no row there), -EBADMSG (this row is damaged, but the cursor can move on),
+ *  -EIO (the cursor cannot move on). */
 int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);

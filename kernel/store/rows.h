@@ -28,8 +28,9 @@ int wfs_rows_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_coun
 int wfs_rows_total(struct wfs_txn *txn, uint64_t *ret_count);
 
 /** wfs_rows_check() - check the next @count rows after those that @rows says are done
- *  @txn: may be a different one in each call
+ *  @rows: moves on. @txn: may be a different one in each call
  *  @problems: gets the damaged rows, by name (kernel/store/row-name.h)
- *  Return: 1 (more rows are left), 0 (all are checked, also with problems), or -errno. */
+ *  Return: 1 (more rows are left), 0 (all rows are checked; problems may have been added), or
+ *  -errno. */
 int wfs_rows_check(
 	struct wfs_rows *rows, struct wfs_txn *txn, size_t count, struct wfs_problems *problems);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stage: a directory that is filled under a temporary name and becomes the wanted one when it is
- * complete and durable. Until then the wanted directory has none of it. The next process that makes
- * a stage there removes what a killed one left, but not a stage that another process is filling. Of
- * two processes that want one directory, one succeeds.
+ * complete and durable. Until then the wanted directory has none of its files. The next process
+ * that makes a stage for the same directory removes the stages that killed processes have left, but
+ * not one that another process is filling. Of two processes that want one directory, one succeeds.
  *
- * Other users may write to the parent directory. So only directories that are ours and were made as
- * stages are removed, through their own descriptor, and nothing is replaced.
+ * Other users may write to the parent directory. So only directories that this user owns and that
+ * were made as stages are removed, through their own descriptor, and nothing is replaced.
  */
 #pragma once
 
@@ -35,8 +35,8 @@ int wfs_stage_init(struct wfs_stage *stage, const char *directory, struct wfs_er
 
 /** wfs_stage_publish() - sync everything in the stage, and move it to the wanted directory
  *  @last: name of the file that makes the directory a valid one; it is moved last
- *  Return: 0, -EEXIST (another process has put something there), or another -errno. The caller
- *  calls wfs_stage_done() in any case. */
+ *  Return: 0, -EEXIST (another process has put files into the wanted directory), or another -errno.
+ *  The caller calls wfs_stage_done() in any case. */
 int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_error *error);
 
 /** wfs_stage_done() - release the stage, and remove its files if it was not published. */

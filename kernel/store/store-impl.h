@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to kernel/store/: the struct of a transaction, and what its files share. */
+/* Private to kernel/store/: the structs of a store and of a transaction, and functions that several
+ * files of this folder use. */
 #pragma once
 
 #include <lmdb.h>
@@ -27,7 +28,8 @@ struct wfs_txn {
 	bool cursor_stale[WFS_TABLE_COUNT];
 };
 
-/* Writers that have renamed their file and are not freed yet: its row may still be unwritten. */
+/* Writers of blobs that have renamed their file and are not freed yet: the row of the file may
+ * still be unwritten. */
 struct wfs_blob_pending {
 	pthread_mutex_t lock;
 	struct wfs_blob_writer *first; /* lock */
@@ -86,7 +88,7 @@ extern const char *const wfs_table_names[]; /* of LMDB; the last is NULL */
 /** wfs_table_name() - Return: LMDB's name of the table, static. */
 const char *wfs_table_name(enum wfs_table table);
 
-/** wfs_store_has() - does the store have the table? An older format lacks some. */
+/** wfs_store_has() - does the store have the table? A store of an older format lacks some. */
 bool wfs_store_has(const struct wfs_store *store, enum wfs_table table);
 
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
@@ -96,8 +98,8 @@ int wfs_store_directory_fd(const struct wfs_store *store);
  *  free ones included. */
 uint64_t wfs_store_data_bytes(const struct wfs_store *store);
 
-/** wfs_store_error() - convert a code of LMDB to 0 (success) or a negative errno. No other function
- *  converts them. */
+/** wfs_store_error() - convert a code of LMDB to 0 (success) or a negative errno. All conversions
+ *  use this function. */
 int wfs_store_error(int code);
 
 enum { WFS_SEAL_SIZE = 8 };

@@ -28,17 +28,17 @@ struct wfs_store_options {
 	/* No write transactions; works beside a process that owns the store, and opens older
 	 * formats, too. */
 	bool read_only;
-	bool upgrade; /* an older format becomes this program's: its tables and numbers */
+	bool upgrade; /* turn a store of an older format into one of this program's format */
 	/* Check all pages before the first row is read, unless the last transaction has the number
 	 * `believed_txn`, which the caller knows to be undamaged. */
 	bool walk_pages;
 	uint64_t believed_txn;         /* 0: none */
-	struct wfs_problems *problems; /* gets all that this check finds; may be NULL */
-	/* Called by this check with `context`: @done of @total pages were checked. false ends it
-	 * (-EINTR). NULL: nothing is called. */
+	struct wfs_problems *problems; /* gets all that the check of pages finds; may be NULL */
+	/* Called by the check of pages with `context`: @done of @total pages were checked. If it
+	 * returns false, the store is not opened (-EINTR). NULL: nothing is called. */
 	bool (*pages_checked)(void *context, uint64_t done, uint64_t total);
 	void *context;
-	uint64_t map_size_bytes; /* maximum of data.mdb, in whole pages; 0: default */
+	uint64_t map_size_bytes; /* maximum size of data.mdb, whole pages; 0: default */
 };
 
 #define WFS_STORE_MAP_SIZE_DEFAULT (UINT64_C(256) << 30) /* address space, not disk */
@@ -65,18 +65,19 @@ void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
 
-/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT, or an older one that was
- *  opened for reading only. */
+/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT or, if the store was
+ *  opened for reading only, perhaps an older one. */
 int wfs_store_format(const struct wfs_store *store);
 
-/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION, or an older
- *  one, of a store that was opened for reading only. */
+/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION or, if the
+ *  store was opened for reading only, perhaps an older one. */
 int wfs_store_fold_version(const struct wfs_store *store);
 
 /** wfs_store_older() - is the store's format or fold version older than this program's? */
 bool wfs_store_older(const struct wfs_store *store);
 
-/** wfs_store_refuse_older() - refuse to change an older store (format_older). Return: -EINVAL. */
+/** wfs_store_refuse_older() - fill @error with format_older, for a request to change a store whose
+ *  format or fold version is older than this program's. Return: -EINVAL. */
 int wfs_store_refuse_older(const struct wfs_store *store, struct wfs_error *error);
 
 /** wfs_store_last_txn() - Return: the number of the last committed transaction. */
@@ -91,17 +92,17 @@ void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *fi
 
 /** wfs_store_read() - begin a read transaction, which sees the rows of the last commit
  *  @ret_txn: caller ends it with wfs_txn_end()
- *  Thread: any; the transaction may move between threads. Return: 0, -EAGAIN
- *  (readers_max of them exist), -ENOMEM. */
+ *  Thread: any; the transaction may move between threads. Return: 0, -EAGAIN (as many read
+ *  transactions exist as can, see wfs_store_figures.readers_max), -ENOMEM. */
 int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 
-/** wfs_store_write() - begin the write transaction; waits until the one before has ended
+/** wfs_store_write() - begin a write transaction; waits until the one before has ended
  *  @ret_txn: caller ends it with wfs_txn_commit() or wfs_txn_end(); only the calling thread may use
  *  it. Return: 0, -EACCES (the store was opened with `read_only`), or another -errno. */
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
-/** wfs_txn_commit() - commit a write transaction and make it durable; frees @txn, also after a
- *  failure, which drops the changes. Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed),
+/** wfs_txn_commit() - commit a write transaction and make it durable; a failure drops its changes.
+ *  Frees @txn in any case. Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed),
  *  or another -errno. */
 int wfs_txn_commit(struct wfs_txn *txn);
 
@@ -115,11 +116,11 @@ WFS_DEFINE_AUTO(txn, struct wfs_txn, wfs_txn_end)
  * Return: false to stop. */
 typedef bool wfs_store_pages_fn(void *context, uint64_t done, uint64_t total);
 
-/** wfs_store_check_pages() - check all pages of data.mdb as of the last commit, as pages.h says
+/** wfs_store_check_pages() - check all pages of data.mdb that the last commit uses, as pages.h says
  *  A writer may be at work during the check. Time is bounded by the size of the file.
  *  @problems: gets what is wrong; @progress: called with @context; may be NULL
- *  Return: 0 (also with problems), -EINTR (@progress returned false), -EIO, -EAGAIN (too many
- *  readers, or commits follow too fast), -ENOMEM. */
+ *  Return: 0 (also if problems were added), -EINTR (@progress returned false), -EIO, -EAGAIN (too
+ *  many readers, or commits follow each other too fast), -ENOMEM. */
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
 	wfs_store_pages_fn *progress, void *context);
 
@@ -127,7 +128,7 @@ int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems
  * false to stop. */
 typedef bool wfs_store_copy_fn(void *context, uint64_t done_bytes);
 
-/** wfs_store_copy() - write the last commit to @fd, as a data.mdb without free pages
+/** wfs_store_copy() - write the state of the last commit to @fd, as a data.mdb without free pages
  *  Holds one read transaction from beginning to end, so pages that commits free during the copy are
  *  reused only after it. @each: called with @context; may be NULL
  *  Return: 0, -EINTR (@each returned false), -ENOSPC, -EIO, -EAGAIN (too many readers), -ENOMEM. */

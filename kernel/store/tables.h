@@ -20,7 +20,7 @@
  * | text_by_hash | sha256                  | number                                           |
  * | code_crash   | sha256 of code          | struct wfs_code_crash                            |
  *
- * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
+ * Numbers in keys are big-endian, so that rows are in the order of the numbers. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
  * creation order. Versions are never overwritten, and journal rows only by a cut, below. Versions
  * that were only visible at dropped heights, before the first one that is kept, may be removed: a
@@ -48,7 +48,7 @@
 enum {
 	WFS_REDUCER_ID_BITS = 16,
 	WFS_CELL_ORDINAL_BITS = 40,
-	WFS_KEY_SIZE_MAX = 255, /* bytes of a cell's key; its file name has at least as many */
+	WFS_KEY_SIZE_MAX = 255, /* bytes of a cell's key; a file name of the key is no shorter */
 	/* A row of history costs a page of its own at each commit, so not every version gets one:
 	 * the others are found by at most this many steps along `prev_vid`. */
 	WFS_HISTORY_STRIDE = 8,
@@ -143,16 +143,16 @@ int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 /* Names of rows in meta, for opening a store. */
 #define META_FORMAT "format" /* one byte, see kernel/base/formats.h */
 #define META_FOLD "fold"     /* one byte, too */
-#define META_SINCE "since"   /* text: the first version of the program that opens the store */
+#define META_SINCE "since"   /* text: the oldest version of worldfs that can open the store */
 
-/** wfs_meta_format() - read the format of the store (WFS_STORE_FORMAT) without checking the row's
+/** wfs_meta_format() - read the store's format (see WFS_STORE_FORMAT) without checking the row's
  *  checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
 /* journal */
 
-/** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: bytes
- *  of all lines before it */
+/** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: sum of
+ *  the bytes of all lines before */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
 /** wfs_journal_get() - get a record's line, and its offset. Return: 0, -ENOENT (no such record yet,
  *  or one before the oldest that is kept), -EIO. */
@@ -161,10 +161,11 @@ int wfs_journal_get(
 /** wfs_journal_height() - get the number of records, those that were dropped included: seq of the
  *  last one + 1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
-/** wfs_journal_first() - get the seq of the oldest kept record; 0 also without any record. */
+/** wfs_journal_first() - get the seq of the oldest kept record; 0 in an empty journal. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
-/** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl
- *  Return: 0, -ENOENT (no record that is kept), -EIO (the record may be a damaged one). */
+/** wfs_journal_at_offset() - find the record whose line has the byte at @offset, counted from the
+ *  line of record 0 on
+ *  Return: 0, -ENOENT (no kept record has this byte), -EIO (perhaps a damaged record has it). */
 int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq);
 
 /*
@@ -186,37 +187,45 @@ struct wfs_journal_cut {
 	bool settled;       /* all versions that only older heights show were removed */
 };
 
-/** wfs_journal_own_first() - get the number of the oldest record that is there as it was written:
- *  after a cut, the one after the baseline. Return: 0, -EIO. */
+/** wfs_journal_own_first() - get the seq of the oldest kept record that is not the baseline of a
+ *  cut. Return: 0, -EIO. */
 int wfs_journal_own_first(struct wfs_txn *txn, uint64_t *ret_seq);
-/** wfs_journal_cut_get() - get the newest cut; zeros, and `settled`, without one. */
+/** wfs_journal_cut_get() - get the newest cut; if the journal was never cut, zeros, and `settled`
+ *  true. */
 int wfs_journal_cut_get(struct wfs_txn *txn, struct wfs_journal_cut *ret_cut);
-/** wfs_journal_cut() - put the line of a baseline in the place of record @wanted->first_seq, and
- *  hide the records before it. The numbers of `wanted` are its first record, next version and time
- *  of genesis; the rest follows.
- *  Return: 0, -ENOENT (no such record), -EINVAL (it is the first one already, or the records that
- *  go have fewer bytes than @line), -EIO, -ENOSPC. */
+/** wfs_journal_cut() - cut the journal: put @line, a baseline, in the place of record
+ *  wanted->first_seq, and hide the records before
+ *  @wanted: first_seq, next_vid and genesis_ns are used; this function computes the others
+ *  Return: 0, -ENOENT (no such record), -EINVAL (the journal begins with this record or a later one
+ *  already, or the lines that go have fewer bytes than @line), -EIO, -ENOSPC. */
 int wfs_journal_cut(
 	struct wfs_txn *txn, const struct wfs_journal_cut *wanted, struct wfs_bytes line);
-/* The end of what the newest cut has dropped: as many bytes as a page of Linux's cache can have
- * besides one that is kept. A reader of an older file needs them to get that page. Plain value. */
+/* The last bytes before the first line that the newest cut has kept. When a reader of an older file
+ * reads the page of Linux's cache that has the first kept byte, these bytes come before this byte.
+ * Plain value. */
 struct wfs_journal_tail {
-	struct wfs_bytes bytes; /* before the kept lines; borrowed from the map */
-	uint64_t same_from; /* files from before the cut before have the same bytes from here on */
+	struct wfs_bytes bytes; /* at most WFS_JOURNAL_TAIL_MAX; borrowed from the map */
+	/* An offset: in files that are older than the cut before the newest, the bytes from here on
+	 * are equal to these. */
+	uint64_t same_from;
 };
-enum { WFS_JOURNAL_TAIL_MAX = 4095 };
+enum { WFS_JOURNAL_TAIL_MAX = 4095 }; /* of a page of 4096 bytes, with one that is kept */
 
-/** wfs_journal_tail() - get the end of what the newest cut has dropped; -ENOENT without a cut. */
+/** wfs_journal_tail() - get the bytes before the first line that the newest cut has kept
+ *  Return: 0, -ENOENT (the journal was never cut), -EIO. */
 int wfs_journal_tail(struct wfs_txn *txn, struct wfs_journal_tail *ret_tail);
-/** wfs_journal_settle() - note that all versions before the cut @number were removed, unless there
- *  is a newer one. */
+/** wfs_journal_settle() - note that all versions that only heights before the cut show were removed
+ *  (`settled`), if @number (its `count`) is that of the newest cut; otherwise do nothing. */
 int wfs_journal_settle(struct wfs_txn *txn, uint64_t number);
-/** wfs_journal_begin_of() - get the offset at which log.jsonl began after cut @number, which counts
- *  modulo WFS_JOURNAL_CUTS_MAX; 0 before the first. Return: 0, -ENOENT (no such cut yet), -EIO. */
+/** wfs_journal_begin_of() - get the offset, counted from record 0 on, at which the log.jsonl that a
+ *  cut has made begins. @number: of the cut, modulo WFS_JOURNAL_CUTS_MAX; 0: before the first cut
+ *  Return: 0, -ENOENT (no such cut yet), -EIO. */
 int wfs_journal_begin_of(struct wfs_txn *txn, uint64_t number, uint64_t *ret_offset);
-/** wfs_journal_remove() - remove rows of records that the newest cut hides, oldest first
- *  @ret_rows, @ret_bytes: how many, and the bytes of their lines, also after a failure
- *  Return: 0; fewer than @rows_max rows: none is left. */
+/** wfs_journal_remove() - remove up to @rows_max rows of records that the newest cut hides, oldest
+ *  first
+ *  @ret_rows: how many were removed; fewer than @rows_max: no hidden row is left. @ret_bytes: of
+ *  their lines. Both are set after a failure, too
+ *  Return: 0, -EIO, -ENOSPC. */
 int wfs_journal_remove(
 	struct wfs_txn *txn, uint32_t rows_max, uint32_t *ret_rows, uint64_t *ret_bytes);
 
@@ -242,14 +251,15 @@ int wfs_cell_find(
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
 int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
 
-/** wfs_cell_remove() - remove a cell: delete the row of its name, and empty its own row. This row
- *  stays because ordinals have no gaps. wfs_cell_get() then returns -ENOENT. */
+/** wfs_cell_remove() - remove a cell: delete its row in cell_by_name, and empty its row in cell,
+ *  which stays, because ordinals have no gaps. wfs_cell_get() then returns -ENOENT. */
 int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
-/** wfs_cell_put_removed() - write the row that a removed cell leaves. */
+/** wfs_cell_put_removed() - write the empty row of a removed cell, as wfs_cell_remove() leaves it,
+ *  into a copy of a store. */
 int wfs_cell_put_removed(struct wfs_txn *txn, uint64_t cell_id);
 
 /** wfs_cell_find_next() - find the cell of a reducer with the lowest key above @after in byte order
- *  (NULL: the first). @ret_key: borrowed from the map */
+ *  (NULL: the first of all). @ret_key: borrowed from the map */
 int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, uint64_t *ret_cell_id);
 
@@ -259,31 +269,31 @@ struct wfs_cell_walk {
 	struct wfs_txn *txn;
 	uint32_t reducer_id;
 	uint64_t next_id;
-	uint64_t last_id; /* of the reducer; 0: unknown, so missing rows are not noticed */
+	uint64_t last_id; /* the reducer's last; 0: unknown, so missing rows are not noticed */
 	bool positioned;
-	bool row_damaged; /* -EIO was for one row: the walk can continue after it */
+	bool row_damaged; /* the last step failed for one row only: the walk can go on after it */
 };
 /** wfs_cell_walk_init() - begin to walk over the cells of a reducer, after cell @after_id (0: at
  *  the first). @walk: set on success; the caller ends it with wfs_cell_walk_done() */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
-/** wfs_cell_walk_next() - get the next cell of the reducer that was not removed. Return: 1, 0 at
- *  the end, or -errno (-EIO: a row is damaged, or missing: ordinals have no gaps). */
+/** wfs_cell_walk_next() - get the next cell of the reducer that was not removed. Return: 1 and a
+ *  cell, 0 at the end, -EIO (a row is damaged or missing), or another -errno. */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
 
 /* history */
 int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t vid);
-/** wfs_history_at() - find the version of a cell that @height shows; a tombstone if the cell was
- *  deleted by then. Return: 0, or -ENOENT (the cell is newer). */
+/** wfs_history_at() - find the version of a cell that @height shows; a tombstone if the cell is
+ *  deleted at @height. Return: 0, -ENOENT (the cell is newer than @height), or -EIO. */
 int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
 /* version */
 /** wfs_version_put() - add a version, whose number must be above all others. */
 int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
-/** wfs_version_insert() - add a version, with any number that no other version has. */
+/** wfs_version_insert() - add a version; its number may be any that no other version has. */
 int wfs_version_insert(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
 /** wfs_version_last() - get the highest vid; 0 in an empty store. */
@@ -294,8 +304,8 @@ int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *re
 /** wfs_version_next_vid() - get the lowest vid above @after, even if the row of this version is
  *  damaged. Return: 0, -ENOENT (@after is the highest vid, or above it), -EIO. */
 int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
-/** wfs_version_remove() - remove the rows of a version in version and history; the next version's
- *  `prev_vid` stays. */
+/** wfs_version_remove() - remove the rows of a version in the tables version and history. The
+ *  `prev_vid` of the cell's next version still has its number. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
 /* blob */
@@ -305,7 +315,8 @@ int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_bl
  *  Return: 0, -ENOENT, … */
 int wfs_blob_remove(struct wfs_txn *txn, const struct wfs_hash *hash);
 /** wfs_blob_next() - find the blob with the lowest hash above @after (NULL: the first of all).
- *  Return: 0, -ENOENT, -EIO; -EBADMSG for a damaged row, with its hash in @ret_blob. */
+ *  Return: 0, -ENOENT, -EBADMSG (its row is damaged; @ret_blob has only the hash, after which the
+ *  caller can go on), -EIO. */
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob);
 int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing);
 int wfs_blob_listing_get(
@@ -384,30 +395,34 @@ struct wfs_index_sum {
 	uint64_t amount; /* the sum of the items' amounts, modulo 2^64 */
 };
 
-/** wfs_index_add() - add a cell to a set. @amount: what it adds to the set's sum
- *  Return: 0, -EEXIST (it is in the set), -EIO, -ENOSPC. */
+/** wfs_index_add() - add a cell to a set. @amount: what the cell adds to the set's sum
+ *  Return: 0, -EEXIST (the cell is in the set already), -EIO, -ENOSPC. */
 int wfs_index_add(
 	struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id, uint64_t amount);
-/** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT (it is not in the set), -EIO,
- *  -ENOSPC. */
+/** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT (the cell is not in the set),
+ *  -EIO, -ENOSPC. */
 int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id);
-/** wfs_index_remove_below() - remove from sets of one kind all items below @end, set after set
- *  @set: the kind (wfs_index_set_init()) at first; moves on to the set to go on with
- *  @items_max: bound on the rows that are looked at; at least 3, which get from one set to the next
- *  Return: 1 (the bound was met), 0 (all sets were looked at), -EIO, -ENOSPC. */
+/** wfs_index_remove_below() - remove from the sets of one kind, one set after the other, all items
+ *  whose id is below @end; a caller repeats the call until it returns 0
+ *  @set: in the first call, only a kind (wfs_index_set_init()); moves on to the set with which the
+ *  next call begins
+ *  @items_max: how many rows to look at; at least 3, because a call that looks at fewer might not
+ *  get to the next set
+ *  Return: 1 (@items_max rows were looked at), 0 (all sets were looked at), -EIO, -ENOSPC. */
 int wfs_index_remove_below(
 	struct wfs_txn *txn, struct wfs_index_set *set, uint64_t end, uint32_t items_max);
-/** wfs_index_next() - find the next item in sets of one kind, set after set
+/** wfs_index_next() - find the next item in the sets of one kind, one set after the other
  *  @set: where to begin; moves on to the set of the item
- *  @cell_id: after which cell of @set; 0: with the first; moves on to the cell of the item
- *  Return: 0, -ENOENT (no more), -EIO. */
+ *  @cell_id: the cell of @set after which to begin, or 0: before the first; moves on to the cell of
+ *  the item
+ *  Return: 0, -ENOENT (no more items), -EIO. */
 int wfs_index_next(struct wfs_txn *txn, struct wfs_index_set *set, uint64_t *cell_id);
 /** wfs_index_get() - get the amount that a cell adds to the sum of a set. Return: 0, or -ENOENT
  *  (not in the set). */
 int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id,
 	uint64_t *ret_amount);
-/** wfs_index_sum_get() - get how many cells a set has, and the sum of their amounts; zeros for an
- *  empty set. */
+/** wfs_index_sum_get() - get how many cells a set has, and the sum of their amounts; both are 0 for
+ *  an empty set. */
 int wfs_index_sum_get(
 	struct wfs_txn *txn, const struct wfs_index_set *set, struct wfs_index_sum *ret_sum);
 
@@ -418,16 +433,16 @@ struct wfs_index_walk {
 	struct wfs_index_set set;
 	bool newest_first;
 	bool positioned;
-	/* Until the first step: lowest id to return;
-	 * with `newest_first`, returned ids are below it. */
+	/* Set by a caller before the first step: the lowest id to return; with `newest_first`: all
+	 * returned ids are below it. */
 	uint64_t start;
 	uint64_t cell_id; /* of the last step */
 	uint64_t amount;  /* of the last step: the cell's amount */
 };
 int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	const struct wfs_index_set *set, bool newest_first);
-/** wfs_index_walk_next() - get the id of the next cell of the set. Return: 1, 0 at the end, or
- *  -errno. */
+/** wfs_index_walk_next() - get the id of the next cell of the set. Return: 1 and an id, 0 at the
+ *  end, or -errno. */
 int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id);
 void wfs_index_walk_done(struct wfs_index_walk *walk);
 #define WFS_AUTO_INDEX_WALK WFS_CLEANUP(wfs_index_walk_done)
@@ -442,7 +457,7 @@ struct wfs_index_row {
 /* A caller's function for each row. Return: 0, or a value that ends the walk. */
 typedef int wfs_index_each_fn(void *context, const struct wfs_index_row *row);
 
-/** wfs_index_each() - call @each with @context for all rows, set by set, the sum of each set first
- *  @each must not change the index. Return: 0, the result of @each, -EIO (a damaged row; later ones
- *  were not reached). */
+/** wfs_index_each() - call @each with @context for all rows of the index, set by set, the sum of
+ *  each set first; end at the first damaged row
+ *  @each: must not change the index. Return: 0, the result of @each, -EIO (a row is damaged). */
 int wfs_index_each(struct wfs_txn *txn, wfs_index_each_fn *each, void *context);

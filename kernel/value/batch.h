@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batches: the records of one commit of a world, with the bytes that folding them needs and their
- * lines have only the hashes of.
+ * Batches: the records of one commit of a world, with attached bytes: those that folding the
+ * records needs, and of which their lines have only the hashes.
  *
  * Encoded, a batch is a line of canonical JSON, then the lines of the records, then the attached
  * bytes, in the order in which the first line lists them:
@@ -23,7 +23,7 @@
 enum {
 	WFS_BATCH_VERSION = 1,
 	WFS_BATCH_SIZE_MAX = 256 << 20,  /* bytes of an encoded batch */
-	WFS_BATCH_ATTACHED_MAX = 65536,  /* attached bytes of one batch */
+	WFS_BATCH_ATTACHED_MAX = 65536,  /* items of the list `attached` of one batch */
 	WFS_BATCH_HEADER_MAX = 16 << 20, /* bytes of its first line */
 	WFS_BATCH_BLOB_MAX = 512 << 10,  /* bytes of a blob that is attached */
 	WFS_BATCH_ID_MAX = 64,           /* bytes of the id of a request */
@@ -32,8 +32,8 @@ enum {
 /* X(constant, name in the first line); sorted by name */
 #define WFS_ATTACHED_KINDS(X)                                         \
 	X(BLOB, "blob")         /* a blob that a record lists */      \
-	X(CODE, "code")         /* that a record gives an artifact */ \
-	X(CONTENT, "content")   /* likewise */                        \
+	X(CODE, "code")         /* code that a record brings */       \
+	X(CONTENT, "content")   /* content that a record brings */    \
 	X(MANIFEST, "manifest") /* that a record brings into force */ \
 	X(MODULE, "module")     /* of a reducer of such a manifest */ \
 	X(TEXT, "text")         /* a private text, salt and JSON, that a record brings */
@@ -64,8 +64,8 @@ struct wfs_batch_request {
  * bytes in buffers of its own; one that was decoded borrows them. */
 struct wfs_batch {
 	uint64_t from;        /* seq of the first record */
-	uint64_t to;          /* one more than that of the last */
-	struct wfs_hash prev; /* hash of the line before the first one */
+	uint64_t to;          /* one more than the seq of the last record */
+	struct wfs_hash prev; /* hash of the journal's line before the first record */
 	struct wfs_bytes lines;
 	struct wfs_bytes bytes;        /* all that is attached */
 	struct wfs_attached *attached; /* owned */
@@ -74,7 +74,7 @@ struct wfs_batch {
 	struct wfs_batch_request *requests; /* owned; those with an id, in the order of seq */
 	size_t request_count;
 	size_t request_capacity;
-	size_t *ends; /* decoded: of each line, in `lines`; owned */
+	size_t *ends; /* decoded: offset of the end of each line in `lines`; owned */
 
 	struct wfs_buffer own_lines;
 	struct wfs_buffer own_bytes;
@@ -87,8 +87,10 @@ void wfs_batch_done(struct wfs_batch *batch);
  *  (too_large: the batch would have more than WFS_BATCH_SIZE_MAX bytes), -ENOMEM. */
 int wfs_batch_add_line(struct wfs_batch *batch, struct wfs_bytes line, struct wfs_error *error);
 
-/** wfs_batch_attach() - attach bytes, which are copied; it does not matter how often
- *  Return: 0, -EFBIG (as wfs_batch_add_line(), or more than WFS_BATCH_ATTACHED_MAX), -ENOMEM. */
+/** wfs_batch_attach() - attach a copy of @bytes; equal bytes may be attached more than once, and
+ *  are encoded once
+ *  Return: 0, -EFBIG (too_large: WFS_BATCH_SIZE_MAX bytes or WFS_BATCH_ATTACHED_MAX items would be
+ *  exceeded), -ENOMEM. */
 int wfs_batch_attach(struct wfs_batch *batch, enum wfs_attached_kind kind, struct wfs_bytes bytes,
 	struct wfs_error *error);
 
@@ -96,17 +98,17 @@ int wfs_batch_attach(struct wfs_batch *batch, enum wfs_attached_kind kind, struc
  *  `.` and `_`? */
 bool wfs_batch_id_valid(const char *id);
 
-/** wfs_batch_add_request() - add a request, after those with smaller seqs. @id: valid
- *  Return: 0, -ENOMEM. */
+/** wfs_batch_add_request() - add a request; the caller adds requests in the order of their seqs
+ *  @id: valid (wfs_batch_id_valid()). @seq: of the request's first record. Return: 0, -ENOMEM. */
 int wfs_batch_add_request(
 	struct wfs_batch *batch, const char *id, uint64_t seq, struct wfs_error *error);
 
-/** wfs_batch_encode() - append the encoded batch to @buffer; sorts what is attached
- *  @batch: `from`, `to` and `prev` are set. Return: 0, -EFBIG (too_large), -ENOMEM. */
+/** wfs_batch_encode() - append the encoded batch to @buffer; sorts batch->attached, too
+ *  @batch: the caller has set `from`, `to` and `prev`. Return: 0, -EFBIG (too_large), -ENOMEM. */
 int wfs_batch_encode(struct wfs_batch *batch, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_batch_decode() - read an encoded batch
- *  @encoded: the batch borrows its lines and attached bytes
+ *  @encoded: must stay valid as long as @ret_batch, which borrows lines and attached bytes from it
  *  @ret_batch: set on success only; caller ends it with wfs_batch_done()
  *  Return: 0, -EINVAL (invalid_argument: the bytes are not a batch, or are damaged), -EFBIG
  *  (too_large), -ENOMEM. */
@@ -114,10 +116,10 @@ int wfs_batch_decode(
 	struct wfs_bytes encoded, struct wfs_batch *ret_batch, struct wfs_error *error);
 
 /** wfs_batch_line() - get the line of record @seq of a decoded batch, newline included
- *  @seq: from batch->from on, below batch->to. Return: borrowed from what was decoded. */
+ *  @seq: from batch->from on, below batch->to. Return: borrowed from the encoded bytes. */
 struct wfs_bytes wfs_batch_line(const struct wfs_batch *batch, uint64_t seq);
 
-/** wfs_batch_find() - find attached bytes of a decoded batch. @ret_bytes: borrowed from what was
- *  decoded. Return: false if nothing of this kind and hash is attached. */
+/** wfs_batch_find() - find attached bytes of a decoded batch. @ret_bytes: borrowed from the encoded
+ *  bytes. Return: true, or false if no bytes of this kind and hash are attached. */
 bool wfs_batch_find(const struct wfs_batch *batch, enum wfs_attached_kind kind,
 	const struct wfs_hash *hash, struct wfs_bytes *ret_bytes);

@@ -27,7 +27,7 @@ struct wfs_consistency {
 
 /** wfs_consistency_parse() - read the text of a wanted height
  *  White space around the text, and the case of its letters, do not matter.
- *  Return: 0, or -EINVAL (invalid_consistency, the message shows what came). */
+ *  Return: 0, or -EINVAL (invalid_consistency, the message shows @text). */
 int wfs_consistency_parse(
 	const char *text, struct wfs_consistency *ret_consistency, struct wfs_error *error);
 
@@ -37,8 +37,9 @@ int wfs_consistency_parse(
 int wfs_consistency_height(
 	const struct wfs_consistency *consistency, uint64_t *ret_height, struct wfs_error *error);
 
-/** wfs_consistency_check() - check that a view which was opened, and has the height @height, is one
- *  that was wanted
- *  Return: 0, or -ENOENT (height_unavailable: the world has not reached `at_least` yet). */
+/** wfs_consistency_check() - check that the height of the view that was opened for a wanted height
+ *  is high enough
+ *  @height: of the view. Return: 0, or -ENOENT (height_unavailable: the world has not reached the
+ *  height of `at_least` yet). */
 int wfs_consistency_check(
 	const struct wfs_consistency *consistency, uint64_t height, struct wfs_error *error);

@@ -20,6 +20,6 @@ struct wfs_meta {
  *  wfs_meta_document(), as canonical JSON, and a newline. */
 void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 
-/** wfs_meta_document() - make {journal_height, manifest_hash, snapshot_hash?}; the last is absent
- *  if there is no snapshot. Return: a new reference, or NULL without memory. */
+/** wfs_meta_document() - make {journal_height, manifest_hash, snapshot_hash?}; `snapshot_hash` is
+ *  set if meta->has_snapshot. Return: a new reference, or NULL if memory runs out. */
 json_t *wfs_meta_document(const struct wfs_meta *meta);

@@ -39,36 +39,37 @@ struct wfs_texts {
 void wfs_texts_done(struct wfs_texts *texts);
 
 /** wfs_text_hide() - add a value, with a new salt, to @texts, and make its stand-in
- *  @of: array of the ids of the artifacts that @value belongs to; the stand-in takes its own
- *  reference. @value: is copied, as text. @ret_stand_in: caller owns it
+ *  @of: array of the ids of the artifacts that @value belongs to; the stand-in keeps a reference of
+ *  its own. @value: is copied, as text. @ret_stand_in: caller owns it
  *  Return: 0, -ENOMEM, -EIO (no random bytes); after a failure the caller releases @texts, which
  *  may have an incomplete item, with wfs_texts_done(). */
 int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
-/** wfs_text_hide_member() - put a stand-in in the place of a member of @object, and add the value
- *  to @texts. Does nothing if the member is absent or null.
+/** wfs_text_hide_member() - put a stand-in in the place of the value of a member of @object, and
+ *  add this value to @texts. Does nothing if the member is absent or null.
  *  @of: as for wfs_text_hide(). Return: as wfs_text_hide(); a failure leaves @object unchanged. */
 int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
 	const char *member, struct wfs_error *error);
 
-/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: receives its hash, if it is one; may
- *  be NULL */
+/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: set to the hash in the stand-in if it
+ *  is one; may be NULL */
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 
 /** wfs_text_has_hidden() - is the value a stand-in, or does it contain one? */
 bool wfs_text_has_hidden(const json_t *value);
 
 /** wfs_text_value() - parse the value of a private text. @bytes: salt and JSON, as the table has
- *  them. @ret_value: caller owns it. Return: 0, -EIO (damaged: other bytes), -ENOMEM. */
+ *  them. @ret_value: caller owns it. Return: 0, -EIO (damaged: no JSON after a salt), -ENOMEM. */
 int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
 
 /* Finds the value of a stand-in. Return: 1 and the value that replaces it (a new reference), 0 to
  * leave the stand-in, or -errno that ends the walk. */
 typedef int wfs_text_reveal_fn(void *context, const json_t *stand_in, json_t **ret_value);
 
-/** wfs_text_reveal() - copy a document, with the values that @reveal finds in the place of
- *  stand-ins. @ret_copy: a new reference; to @document itself if that has no stand-in
+/** wfs_text_reveal() - copy a document, and in the copy replace stand-ins by the values that
+ *  @reveal, called with @context, finds. @ret_copy: a new reference; to @document itself if this
+ *  has no stand-in
  *  Return: 0, -ENOMEM, or the -errno of @reveal. */
 int wfs_text_reveal(
 	const json_t *document, wfs_text_reveal_fn *reveal, void *context, json_t **ret_copy);

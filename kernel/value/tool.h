@@ -15,7 +15,7 @@ enum {
 	WFS_TOOL_MODEL_NAME_MAX = 64, /* of the name by which a model calls a tool */
 };
 
-/* X(constant, name on the wire): what a server says of a tool, or what counts if it does not. */
+/* X(constant, name in MCP): what a server says about a tool (the tool's annotations). */
 #define WFS_TOOL_HINTS(X)                 \
 	X(READ_ONLY, "readOnlyHint")      \
 	X(DESTRUCTIVE, "destructiveHint") \
@@ -40,14 +40,14 @@ enum wfs_tool_hint {
  *  `[A-Za-z0-9_.-]{1,128}`? */
 bool wfs_tool_name_valid(const char *name);
 
-/** wfs_tool_hint_name() - Return: the name of a hint on the wire; static. @index: below
- *  WFS_TOOL_HINT_COUNT; its flag is 1 << @index */
+/** wfs_tool_hint_name() - Return: the name of a hint in MCP, such as "readOnlyHint"; static
+ *  @index: enum wfs_tool_hint_index; the hint's flag is 1 << @index */
 const char *wfs_tool_hint_name(int index);
 
-/** wfs_tool_hints() - Return: the hints that are true, flags of enum wfs_tool_hint. A hint that is
- *  missing or not a boolean has the protocol's default, so a tool without hints is destructive. A
- *  tool that only reads is not destructive, and is idempotent, whatever else it says.
- *  @annotations: of the tool; NULL: none */
+/** wfs_tool_hints() - Return: the hints of a tool that are true, flags of enum wfs_tool_hint. A
+ *  hint that is missing or not a boolean has the protocol's default, so a tool without hints is
+ *  destructive. If readOnlyHint is true, the tool counts as not destructive and as idempotent,
+ *  whatever its other hints are. @annotations: of the tool; NULL: none */
 unsigned int wfs_tool_hints(const json_t *annotations);
 
 /** wfs_tool_model_name() - make the name by which a model calls a tool, in
@@ -55,10 +55,10 @@ unsigned int wfs_tool_hints(const json_t *annotations);
  *  @name: the full name of the tool, not empty */
 void wfs_tool_model_name(const char *name, char ret_name[WFS_TOOL_MODEL_NAME_MAX + 1]);
 
-/** wfs_tool_model_names() - name tools for a model, so that no two have one name: of two
- *  names that would be equal, the second gets `_2` at the end of its name, and so on
- *  @tools: array of objects with the member `name`, a full name; the order decides about numbers
- *  @taken: object, whose members' names are those of the model's other tools; NULL: none
+/** wfs_tool_model_names() - make the names by which a model calls tools, no two of which are equal:
+ *  of tools whose names would be equal, the second gets a name that ends in `_2`, and so on
+ *  @tools: array of objects with the member `name`, a full name; numbers follow the array's order
+ *  @taken: object with a member for each name that another tool of the model has; NULL: none
  *  @ret_names: object, {name for the model: full name}, in the order of @tools; caller owns it
  *  Return: 0, -ENOMEM. */
 int wfs_tool_model_names(const json_t *tools, const json_t *taken, json_t **ret_names);

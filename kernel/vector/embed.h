@@ -6,7 +6,7 @@
  *
  * Its vectors are recorded and compared for ever, so a text must give the same bytes on every
  * machine and with every compiler: features are counted in integers, and only the last step rounds.
- * A change of a single bit of its results needs another name of the model.
+ * If a change of the code changes a single bit of a vector, WFS_EMBED_MODEL must change, too.
  */
 #pragma once
 
@@ -19,9 +19,9 @@ enum { WFS_EMBED_DIMS = 768 };
 
 /** wfs_embed_local() - compute the vector of a text
  *  Time is linear in the text; allocates nothing, and uses 24 KiB of stack.
- *  @text: UTF-8; other bytes separate words, like blanks
+ *  @text: UTF-8; bytes that are not UTF-8 separate words, like blanks
  *  Thread: any.
- *  Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol, or its
- *  features cancel out; @ret_vector is not written). */
+ *  Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol, or the vector
+ *  would be zero, because the counts of its features cancel out; @ret_vector is not written). */
 int wfs_embed_local(
 	struct wfs_bytes text, float ret_vector[static WFS_EMBED_DIMS], struct wfs_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers effects that steps ask for. The judge of the world allows or refuses each; the answer to
- * an allowed one is read at the height of the request or, for mint.score, computed in the fold.
+ * Answers effects that reducers ask for in a step. The judge of the world allows or refuses each;
+ * the answer to an allowed one is read at the height of the request or, for mint.score, computed in
+ * the fold.
  */
 #pragma once
 
@@ -17,15 +18,16 @@ struct wfs_judgement {
 		*filter;        /* allowed: what the reducer may see; NULL: everything */
 	struct wfs_error error; /* refused: the reason */
 	struct wfs_decision
-		decision; /* refused: members for grant and policy; the world sets the others */
+		decision; /* refused: the members about grant and policy; the world sets others */
 	void *context;    /* the judge's own */
 };
 
-/* Decides what reducers may have on behalf of a principal. Callback table. Thread: the kernel's. */
+/* Decides which effects reducers may have on behalf of a principal. Callback table. Thread: the
+ * kernel thread. */
 struct wfs_judge {
-	/* Decide whether an intent may be answered. @ret_judgement: zeros
-	 * Return: 0; with @ret_judgement->error: -EACCES (refused, which is recorded), or another
-	 * -errno, which fails the request. */
+	/* Decide whether an intent may be answered. @ret_judgement: zeros before the call
+	 * Return: 0 (allowed); with ret_judgement->error set, -EACCES (refused; the world records
+	 * this), or another -errno, with which the request fails. */
 	int (*judge)(struct wfs_judge *judge, const struct wfs_intent *intent,
 		struct wfs_judgement *ret_judgement);
 	/* Called once for each judgement, when it is not needed any more; may be NULL. */
@@ -44,6 +46,6 @@ void wfs_world_answerer_init(struct wfs_world_answerer *self, struct wfs_world *
 void wfs_world_answerer_done(struct wfs_world_answerer *self);
 
 /** wfs_world_answerer_judge() - set the judge, for wfs_world_judge() (kernel/world/world.h); waits
- *  while the judge before is being called. @judge: borrowed until the next call; NULL: every effect
- *  is refused */
+ *  while the judge before is being called. @judge: borrowed until this function is called again;
+ *  NULL: every effect is refused */
 void wfs_world_answerer_judge(struct wfs_world_answerer *self, struct wfs_judge *judge);

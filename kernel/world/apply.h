@@ -29,17 +29,17 @@ int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from
  *  @module? Thread: any. */
 bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_hash *module);
 
-/** wfs_apply_check_modules() - check that the modules which @to has and @from has not are blobs of
- *  the world, and compile
- *  @put_later: missing modules are no error, because the client of a dry run puts them later
- *  Return: 0, -ENOENT (not_found: a module is no blob), -EINVAL (syntax_error), … Thread: any. */
+/** wfs_apply_check_modules() - check that each module that @to has, but @from does not have, is a
+ *  blob of the world and compiles
+ *  @put_later: a module may be missing, because the client of a dry run will put it later
+ *  Return: 0, -ENOENT (not_found: a module is missing), -EINVAL (syntax_error), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 
-/** wfs_apply_write() - after the manifest record was appended: write the manifest's version, the
- *  rows of new reducers, and the blob of the old manifest
- *  Afterwards @head has the reducers of @to. @at_ns: time of the record. Return: 0, -ENOSPC, -EIO,
- *  -ENOMEM; after a failure the caller gives up the transaction. */
+/** wfs_apply_write() - after the manifest record was appended: write the document of the manifest
+ *  @to and the rows of its new reducers, and list the document of @from as a blob
+ *  Afterwards @head has the reducers of @to. @at_ns: time of the manifest record. Return: 0,
+ *  -ENOSPC, -EIO, -ENOMEM; after a failure the caller gives up the transaction. */
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 
@@ -50,8 +50,8 @@ int wfs_apply_parse(
 	struct wfs_bytes text, struct wfs_manifest **ret_manifest, struct wfs_error *error);
 
 /** wfs_apply_load() - read a manifest that was once in force from its blob. Thread: any.
- *  @ret_manifest: the caller unrefs it
- *  Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL (as wfs_apply_parse()),
- *  -EIO, -ENOMEM. */
+ *  @hash: of the blob. @ret_manifest: the caller unrefs it
+ *  Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL (the blob is not a manifest
+ *  that this program knows), -EIO, -ENOMEM. */
 int wfs_apply_load(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_manifest **ret_manifest, struct wfs_error *error);

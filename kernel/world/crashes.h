@@ -6,8 +6,8 @@
 #include "kernel/box/quarantine.h"
 #include "kernel/store/tables.h"
 
-/** wfs_crashes_load() - read the rows of the store into @quarantine. Return: 0, -EIO (damaged, or
- *  too many rows), or -ENOMEM. */
+/** wfs_crashes_load() - read the rows of the store's table code_crash into @quarantine.
+ *  Return: 0, -EIO (a row is damaged, or there are too many), or -ENOMEM. */
 int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
 
 /** wfs_crashes_keep() - write the entries of @quarantine that have changed since the last call

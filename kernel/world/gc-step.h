@@ -46,7 +46,7 @@ enum wfs_gc_step_kind {
 	WFS_GC_CUT,     /* put the baseline in its place, and append the snapshot record */
 	WFS_GC_SETTLED, /* note that the rows of all versions before the cut were removed */
 	WFS_GC_RECORDS, /* remove rows of records before the cut */
-	WFS_GC_RUNS,    /* remove these records from the sets of turns */
+	WFS_GC_RUNS,    /* remove these records from the sets of turns (kernel/read/index.h) */
 };
 
 /* A cut that is to be made. Plain value. */
@@ -59,18 +59,20 @@ struct wfs_gc_cut {
 struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
 	uint64_t first_height; /* raise: the new first height; cut: the baseline's height */
-	/* drop: number of the version after which it begins, moves on; files, raw: of the last
-	 * version whose mention of a file or blob the caller has seen */
+	/* Number of a version, moves on. Drop: the step begins after it. Files, raw: the last
+	 * version that the caller has looked at for mentions of these files or blobs */
 	uint64_t after_vid;
-	uint32_t rows_max; /* drop: versions to look at, at most WFS_GC_STEP_ROWS; also records */
-	struct wfs_hash *files; /* files: hashes of blob files; borrowed, sorted */
+	/* drop: versions to look at, at most WFS_GC_STEP_ROWS; records, runs: rows to look at, at
+	 * most WFS_GC_STEP_RECORDS */
+	uint32_t rows_max;
+	struct wfs_hash *files; /* files, raw: hashes of blob files or blobs; borrowed, sorted */
 	size_t file_count;
 	bool baseline; /* drop: the world begins with a baseline, whose versions stay */
 	const struct wfs_gc_cut *cut; /* cut: borrowed */
 	uint64_t cut_number;       /* settled: of the cut; does nothing if there is a newer one */
 	struct wfs_index_set runs; /* runs: the set to begin with; moves on */
 
-	/* Filled in. */
+	/* Set by wfs_gc_step_run(). */
 	bool done;             /* no more work of this kind is left */
 	bool unsettled;        /* raise: not done, because WFS_GC_SETTLED must come first */
 	bool raw_dropped;      /* raw: a blob was removed */
@@ -82,9 +84,10 @@ struct wfs_gc_step {
 };
 
 /** wfs_gc_step_run() - do one step of a collection inside the write transaction head->txn; the
- *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
- *  @head: only a cut appends to it. @ret_fatal: false before the call; set to true if the
- *  transaction must be given up; after another failure, the caller commits what was removed before
+ *  caller commits the transaction if step->rows_changed. @step: what to do; gets the results
+ *  @head: only WFS_GC_CUT appends a record to it. @ret_fatal: false before the call; set to true if
+ *  the transaction must be given up; after another failure, the caller commits what was removed
+ *  before the failure
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
@@ -92,10 +95,10 @@ int wfs_gc_step_run(
 /** wfs_gc_compare_hashes() - compare two struct wfs_hash, for qsort(3). */
 int wfs_gc_compare_hashes(const void *a, const void *b);
 
-/** wfs_gc_take_out_mentioned() - remove from a list the hashes that versions after @after_vid
- *  mention, because these versions need the files. @hashes, @count: the list, sorted; changed
- *  @after_vid: number of a version; moves on to the last one that was looked at
+/** wfs_gc_take_out_mentioned() - remove from a list of hashes of blob files those of the files
+ *  which have the bytes of versions after *@after_vid. @hashes, @count: the list, sorted; changed
+ *  @after_vid: number of a version; moves on to the last version that was looked at
  *  @rows_max: how many versions to look at; 0: all
- *  Return: 0 (@rows_max versions were looked at), -ENOENT (there are no more versions), -EIO. */
+ *  Return: 0 (@rows_max versions were looked at), -ENOENT (all versions were looked at), -EIO. */
 int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size_t *count,
 	uint64_t *after_vid, uint64_t rows_max);

@@ -19,8 +19,10 @@ struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint8_t entropy[WFS_ENTROPY_SIZE]; /* random; ctx.random() of Lua code follows from it */
 	int64_t at_ns;
-	int64_t store_format; /* of the program that made the world; -1: 0.1, which did not say */
-	int64_t fold_version; /* likewise */
+	/* store format and fold version of the program that made the world; -1: worldfs 0.1, which
+	 * did not record them */
+	int64_t store_format;
+	int64_t fold_version;
 	/* make the cells of the principals and grants that the manifest declares; false: a baseline
 	 * brings all cells */
 	bool cells;
@@ -29,21 +31,21 @@ struct wfs_genesis {
 /** wfs_world_id_valid() - is @text the id of a world: 32 lower-case hex digits? */
 bool wfs_world_id_valid(const char *text);
 
-/** wfs_genesis_write() - write the rows of reducers, record 0 with its cells, and the manifest's
- *  version; the caller then lists each module with wfs_genesis_module()
+/** wfs_genesis_write() - write the rows of the manifest's reducers, record 0 with its cells, and
+ *  the document of the manifest; the caller then calls wfs_genesis_module() for each module
  *  @head: of an empty store. Return: 0, or -errno. */
 int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest);
 
-/** wfs_genesis_module() - store the bytes of one Lua module as a blob, and list it, visible from
- *  height 1 on; nothing if it is listed already. @genesis: has the time of the listing. Return: 0,
- *  or -errno. */
+/** wfs_genesis_module() - store @module, the bytes of one Lua module, as a blob that is listed from
+ *  height 1 on; does nothing if the blob is listed already. @genesis: has the time of the listing
+ *  Return: 0, or -errno. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
 
-/** wfs_genesis_artifacts() - make the first artifacts, each by an action at genesis->at_ns, after
- *  record 0 and the modules were written. @manifest: the one that record 0 names
- *  The genesis artifacts come first, then those of the handbook, both if @source
+/** wfs_genesis_artifacts() - make the first artifacts of a world, each by an action at
+ *  genesis->at_ns; the caller has written record 0 and the modules. @manifest: that of record 0
+ *  The genesis artifacts come first, then those of the handbook, each only if @source
  *  (kernel/manifest/source.h: the parsed world.json) asks for them, then source->artifacts.
  *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused
  *  because they need a refused one are left out
@@ -58,12 +60,13 @@ int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);
 
 /** wfs_genesis_draw() - make the parts of genesis for a new world: a random id and entropy, the
  *  present time, and `cells` true
- *  @clock_ns: gives the time, since 1970; NULL: the host's clock. Return: 0, or -errno. */
+ *  @clock_ns: called with @clock_context, returns the time since 1970; NULL: the host's clock
+ *  Return: 0, or -errno. */
 int wfs_genesis_draw(
 	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis);
 
-/** wfs_genesis_parse() - read the parts of genesis from record 0 of a journal; `cells`: has this
- *  record changed cells? @ret_manifest_hash: hash of the first manifest, which the record has, too
+/** wfs_genesis_parse() - read the parts of genesis from record 0 of a journal; `cells` is true if
+ *  this record has changed cells. @ret_manifest_hash: of the world's first manifest
  *  Return: 0, -EINVAL (not a genesis record), -ENOMEM. */
 int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis *ret_genesis,
 	struct wfs_hash *ret_manifest_hash);

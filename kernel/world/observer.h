@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is called after each commit of a world. */
+/* Observers: code that is called after each commit of a world. */
 #pragma once
 
 #include "kernel/fold/change.h"
@@ -13,13 +13,13 @@ struct wfs_commit {
 	bool manifest_changed;
 	bool blobs_listed;     /* the commit has listed new blobs */
 	uint64_t dropped_from; /* the first height that a collection dropped */
-	uint64_t dropped_to;   /* one more than the last of them; equal: none was dropped */
-	bool raw_dropped;      /* blobs of files in `raw` of turns are not kept any more */
+	uint64_t dropped_to;   /* one more than the last dropped one; equal: none was dropped */
+	bool raw_dropped;      /* blobs of files in directories `raw` of turns were removed */
 	bool journal_cut;      /* the journal begins with another record now */
 };
 
-/* Callback table of a mount, or of others that keep copies of the head or act on it. Each may be
- * NULL. */
+/* Callback table of a mount, or of other code that keeps copies of the head or acts on it. Each
+ * function may be NULL. */
 struct wfs_observer {
 	/* Drop or update what the observer keeps. On the publisher thread, after the commit is
 	 * durable, before its requests are answered. */

@@ -30,7 +30,7 @@ enum {
 	WFS_QUEUE_COUNT_MAX = 16384,               /* unanswered requests */
 	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
 	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* unanswered requests of one principal */
-	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* bytes of these */
+	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* bytes of their bodies and parsed values */
 	/* Full queues still take SPARE_COUNT requests and SPARE_BYTES bytes, from principals with
 	 * fewer than FEW_COUNT unanswered requests, and, with the new one, at most FEW_BYTES
 	 * bytes. */
@@ -45,6 +45,7 @@ enum {
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 };
 
+/* Kinds of requests, and which of `seq` and `answer` (in struct wfs_request) a success sets. */
 enum wfs_request_kind {
 	WFS_REQUEST_EVENT,    /* gives seq */
 	WFS_REQUEST_BLOB,     /* gives seq; the blob's writer must live until the answer */
@@ -61,7 +62,7 @@ struct wfs_request_event {
 	const char *schema;
 	const json_t *value; /* from wfs_json_parse */
 	const json_t *key;   /* the sender's own key, or NULL */
-	const char *dedup;   /* member of `value` that is its key in sys.seen, or NULL */
+	const char *dedup;   /* member of `value` that is the event's key in sys.seen, or NULL */
 	/* private to the kernel: the manifest by whose schema `value` was checked */
 	struct wfs_manifest *checked_by;
 };
@@ -73,8 +74,8 @@ struct wfs_request_snapshot {
 
 struct wfs_request_action {
 	const json_t *document;        /* from wfs_json_parse */
-	const char *intent_id;         /* of the intent whose tool call it is, or NULL */
-	const json_t *of;              /* see struct wfs_fold_input; may be NULL */
+	const char *intent_id;         /* of the intent whose tool call this is, or NULL */
+	const json_t *of;              /* see wfs_fold_input.of; may be NULL */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
 
 	/* Private to the kernel and the embedder: see struct wfs_embedder. */
@@ -86,7 +87,7 @@ struct wfs_request_receipt {
 	const json_t *document;        /* {adapter_id, intent_id, payload, status} */
 	struct wfs_body_receipt body;  /* read from it; set when the request is checked */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
-	/* Bytes that are kept as blobs with the receipt, whose hashes it names; not listed. */
+	/* Bytes that are stored as blobs that are not listed; the receipt has their hashes. */
 	const struct wfs_bytes *raw;
 	size_t raw_count;
 };
@@ -129,7 +130,7 @@ struct wfs_request {
 	void (*done)(struct wfs_request *request);
 	void *context; /* for `done` */
 	const char
-		*id; /* of a replicated world, so that it is done once; NULL: none. See batch.h */
+		*id; /* in a replicated world, so that it is done once; NULL: none. See batch.h */
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {
@@ -141,7 +142,7 @@ struct wfs_request {
 		struct wfs_request_action action;
 		struct wfs_request_receipt receipt;
 		struct wfs_request_decision decision;
-		struct wfs_gc_step *gc; /* filled in */
+		struct wfs_gc_step *gc; /* gets the results of the step */
 		struct wfs_hash lift;   /* hash of the code's source */
 	};
 

@@ -17,12 +17,12 @@ struct wfs_world {
 	struct wfs_writer *writer; /* NULL when read-only */
 	struct wfs_quarantine *quarantine;
 	struct wfs_store_mark
-		mark; /* of the store when this user last closed it; zero: not known */
+		mark; /* of the store when this user last closed the world; zeros: unknown */
 
 	pthread_mutex_t manifest_lock;
 	struct wfs_manifest *manifest; /* in force at head; lock: manifest_lock */
 };
 
-/** wfs_world_manifest_set() - put @manifest into force at the head, and unref the one before, which
- *  may be NULL; takes manifest_lock itself. @manifest: reference taken */
+/** wfs_world_manifest_set() - put @manifest into force at the head, and unref the manifest before,
+ *  which may be NULL; locks manifest_lock. @manifest: takes the caller's reference */
 void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manifest);

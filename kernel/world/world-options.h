@@ -14,8 +14,8 @@ struct wfs_world_options {
 	/* check all pages of the store on opening, even if this user closed the world last */
 	bool walk_pages;
 	struct wfs_problems *problems; /* gets each damaged page; may be NULL */
-	/* Called by this check with `pages_context`; false ends it, and the world is not opened
-	 * (-EINTR). May be NULL. */
+	/* Called by the check of pages with `pages_context`: @done of @total pages were checked.
+	 * If it returns false, the world is not opened (-EINTR). May be NULL. */
 	bool (*pages_checked)(void *context, uint64_t done, uint64_t total);
 	void *pages_context;
 	uint32_t wait_ms;        /* how long to wait for the lock before `busy` */

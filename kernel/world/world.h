@@ -50,9 +50,9 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_world **ret_world, struct wfs_error *error);
 
-/** wfs_world_end_code() - before the world is closed: have Lua code stopped that still runs after
- *  @delay_ms; returns at once. After that time, requests that need code fail (cancelled, -EINTR),
- *  also the one whose code was stopped. Does nothing if the world is read-only. */
+/** wfs_world_end_code() - before the world is closed: allow Lua code to run for @delay_ms more;
+ *  returns at once. Code that still runs at the end of this time is stopped; its request, and all
+ *  later ones that need code, fail (cancelled, -EINTR). Does nothing if the world is read-only. */
 void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
 
 /** wfs_world_close() - do and answer the requests that are queued, stop both threads, and free the
@@ -66,7 +66,8 @@ const char *wfs_world_directory(const struct wfs_world *world);
 /** wfs_world_read_only() - was the world opened with options->read_only? */
 bool wfs_world_read_only(const struct wfs_world *world);
 
-/** wfs_world_older() - has the world an older format or fold version, so that it is only read? */
+/** wfs_world_older() - has the world an older store format or fold version than this program's, so
+ *  that it can only be read? */
 bool wfs_world_older(const struct wfs_world *world);
 
 /** wfs_world_quarantine() - get the world's list of code that has crashed its process, for every
@@ -86,67 +87,71 @@ struct wfs_store *wfs_world_store(struct wfs_world *world);
 /** wfs_world_id() - get the world's id, which its genesis record has; borrowed from the world. */
 const char *wfs_world_id(const struct wfs_world *world);
 
-/** wfs_world_genesis() - set the id and the entropy of @ret_genesis to those that the world's
- *  genesis record has; other members stay. */
+/** wfs_world_genesis() - set world_id and entropy of @ret_genesis to those in the world's genesis
+ *  record; other members stay. */
 void wfs_world_genesis(const struct wfs_world *world, struct wfs_genesis *ret_genesis);
 
 /** wfs_world_permutation() - make the permutation of numbers that one principal sees for one
  *  purpose
- *  It follows from the world's entropy, @principal and @purpose, so copies of the world have equal
- *  permutations, and other worlds different ones.
- *  @purpose: name of the use. @first, @bits: range of the numbers, see wfs_permutation_init()
- *  (kernel/base/permutation.h). @ret_permutation: plain value. Return: 0, -ENOMEM. */
+ *  The permutation follows from the world's entropy, @principal and @purpose, so copies of the
+ *  world have equal permutations, and other worlds different ones.
+ *  @purpose: a text that names the purpose. @first, @bits: range of the numbers, see
+ *  wfs_permutation_init() (kernel/base/permutation.h). @ret_permutation: plain value. Return: 0,
+ *  -ENOMEM. */
 int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
 	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
-/** wfs_world_cursors() - make the permutation of the cursors (ids of cells) in listings, for a
- *  principal whose grants cover only a part of the tree. @ret_permutation: plain value. Return: 0,
- *  -ENOMEM. */
+/** wfs_world_cursors() - make the permutation by which ids of cells in cursors of listings are
+ *  replaced, for a principal whose grants cover only a part of the tree. @ret_permutation: plain
+ *  value. Return: 0, -ENOMEM. */
 int wfs_world_cursors(const struct wfs_world *world, const char *principal,
 	struct wfs_permutation *ret_permutation);
 
 /** wfs_world_manifest() - get the manifest in force at the head; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 
-/** wfs_world_figures() - read all figures of a world but the bytes of its blob files, which are
- *  0; figures that cannot be read are 0, too. */
+/** wfs_world_figures() - read all figures of a world but the bytes of its blob files; these, and
+ *  figures that cannot be read, are set to 0. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
-/** wfs_world_count_blobs() - set the bytes of blob files in @figures, which takes longer
- *  (wfs_store_count_blobs()). */
+/** wfs_world_count_blobs() - set figures->store.blob_bytes, which may take long, as
+ *  wfs_store_count_blobs() says. */
 void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures);
 
 /* --- changing --- */
 
 /** wfs_world_submit() - check a request, then queue it; request->done will be called with the
  *  answer
- *  Checks that need only the request (unknown schema, schema violation) are made on the caller's
- *  thread.
- *  Return: 0, or -errno with request->error set (`done` will not be called, and the request is the
- *  caller's again): -ENOENT (not_found: schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded),
+ *  Checks that need only the request and the manifest, such as those of an event by its schema, are
+ *  made on the caller's thread.
+ *  Return: 0; otherwise `done` will not be called, the request is the caller's again, and
+ *  request->error is set: -ENOENT (not_found: the schema of an event, a module of a manifest),
+ *  -EINVAL, -EFBIG, -EAGAIN (overloaded),
  *  -EBUSY (the world is being closed), -EROFS (the world is read-only), … */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
-/** wfs_world_call() - submit a request and wait for the answer; sets `done` and `context` itself.
- *  Return: request->result, or the -errno of wfs_world_submit(). */
+/** wfs_world_call() - submit a request and wait for the answer; this function sets request->done
+ *  and request->context. Return: request->result, or the -errno of wfs_world_submit(). */
 int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_judge() - set the judge that allows or refuses effects that reducers ask for
- *  (answerer.h). After it has returned, the judge before is not called any more.
- *  @world: not read-only. @judge: borrowed until the next call; NULL: every effect is refused */
+ *  (answerer.h). When the function has returned, the judge before is not called any more.
+ *  @world: not read-only. @judge: borrowed until this function is called again; NULL: every effect
+ *  is refused */
 void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
 
-/** wfs_world_set_embedder() - set the embedder. After it has returned, the embedder before is not
- *  called any more.
+/** wfs_world_set_embedder() - set the embedder (embedder.h). When the function has returned, the
+ *  embedder before is not called any more.
  *  @world: not read-only
- *  @embedder: borrowed until the next call; NULL: the world makes only its own embeddings */
+ *  @embedder: borrowed until this function is called again; NULL: the world has only the embeddings
+ *  that wfs_embed_local() makes */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
-/** wfs_world_embedded() - give a request back to the world, which does its action again with the
- *  embedding that it has waited for
- *  @embedding: {dims, embedding, model}, or {code, message}, with which the action fails;
- *  embedding: base64 of float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out
- *  of memory
- *  If the request cannot be taken back, it is answered with the error, on this thread. Thread:
+/** wfs_world_embedded() - give a request back to the world with the embedding that its action has
+ *  waited for; the world does the action again
+ *  @embedding: {dims, embedding, model}, the member `embedding` being the base64 of float32, as in
+ *  kernel/domain/memory/embedding.h; or {code, message}, with which the action fails; NULL: the
+ *  caller was out of memory. Takes the caller's reference
+ *  If the world cannot take the request, it is answered with the error, on this thread. Thread:
  *  any. */
 void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
 
@@ -156,10 +161,10 @@ void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *e
 
 /* --- observing --- */
 
-/** wfs_world_observe() - have @observer called for each later commit, after observers that were
- *  added before it
- *  Does nothing for a world that was opened for reading only, which commits nothing. @observer:
- *  borrowed until wfs_world_unobserve() */
+/** wfs_world_observe() - have @observer called for each later commit; observers are called in the
+ *  order in which they were added
+ *  Does nothing if the world was opened for reading only, because it then commits nothing.
+ *  @observer: borrowed until wfs_world_unobserve() */
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
 /** wfs_world_unobserve() - remove an observer. When the function has returned, no thread is calling
  *  the observer or will call it. Must not be called by an observer's functions. */

@@ -83,8 +83,9 @@ struct writer_batch {
 	bool rows_changed;        /* rows without a record were changed */
 	size_t fold_bytes;        /* sum of wfs_fold_bytes() of its requests */
 	uint64_t fold_work;       /* sum of wfs_fold_work() of its requests */
-	bool *told; /* set when observers were called; of the thread that waits, and owns the
-		     * batch; NULL: the batch is the writer's. Lock: writer->lock */
+	/* Set when observers were called. Not NULL: a thread waits for this, and owns `told` and
+	 * the batch; NULL: the writer owns the batch. Lock: writer->lock */
+	bool *told;
 };
 
 struct wfs_writer {
@@ -101,16 +102,16 @@ struct wfs_writer {
 	bool urgent_before;           /* the last batch had the urgent requests */
 	struct wfs_request *folding;  /* the request whose code can be stopped, or NULL */
 	bool interrupted;             /* the code of `folding` was stopped */
-	struct wfs_request *stopper;  /* the waiting urgent request for which it was, or NULL */
+	struct wfs_request *stopper;  /* the urgent request for which it was stopped, or NULL */
 	struct writer_batch *batches; /* committed, for the publisher */
 	struct writer_batch **batches_last;
 	struct writer_batch *spare; /* used if there is no memory for another one */
 	bool stopping;
 	bool kernel_done;
-	bool aside;          /* the kernel thread is to begin nothing */
-	bool parked;         /* it has ended what it had begun */
+	bool aside;          /* the kernel thread must begin nothing */
+	bool parked;         /* the kernel thread has ended what it had begun */
 	bool refusing;       /* while aside: requests fail */
-	int64_t code_end_ns; /* argument of wfs_fold_end(); INT64_MAX: it was not called */
+	int64_t code_end_ns; /* argument of wfs_fold_end(); INT64_MAX: not called yet */
 	uint64_t requests_total;
 	uint64_t requests_failed;
 	uint64_t batches_total;
@@ -128,7 +129,7 @@ struct wfs_writer {
 	/* Kernel thread only, and wfs_world_resume() while it is parked; but wfs_fold_interrupt()
 	 * and wfs_fold_end() are called with `lock`, with which `fold` is replaced. */
 	struct wfs_head head;
-	bool head_stale; /* only its height is right: a transaction that changed it has failed */
+	bool head_stale; /* only head.height is right: a transaction that changed it has failed */
 	struct wfs_fold *fold;
 	struct wfs_world_answerer answerer;
 	struct wfs_runtime *runtime;
@@ -156,14 +157,15 @@ int wfs_writer_new(
  *  stop both threads and free the writer; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
-/** writer_charge() - get the name of the grant whose budget pays for a request; NULL: none. */
+/** writer_charge() - Return: the name of the grant whose budget pays for a request, borrowed from
+ *  @request; NULL: no grant pays. */
 static inline const char *writer_charge(const struct wfs_request *request)
 {
 	return *request->charge ? request->charge : NULL;
 }
 
-/** writer_wanted() - get {model, text} of the embedding that a request waits for, borrowed from it;
- *  NULL: none. */
+/** writer_wanted() - Return: {model, text} of the embedding that a request waits for, borrowed from
+ *  @request; NULL: the request waits for none. */
 static inline json_t *writer_wanted(const struct wfs_request *request)
 {
 	return request->kind == WFS_REQUEST_ACTION ? request->action.wanted : NULL;
@@ -175,56 +177,62 @@ static inline bool writer_gone(const struct wfs_request *request)
 	return request->gone && atomic_load(request->gone);
 }
 
-/** writer_load() - read head, manifest and its code from the store, for a kernel thread that is not
- *  running or is parked. Return: 0, or -errno: the writer is as before. */
+/** writer_load() - read the head from the store, and load the code of the world's manifest; the
+ *  kernel thread must not be running, or must be parked. Return: 0, or -errno, with the writer
+ *  unchanged. */
 int writer_load(struct wfs_writer *writer, struct wfs_error *error);
 
 /** writer_hand_over() - give a batch, whose commit is complete, to the publisher. @height: of the
- *  world now. Caller holds writer->lock. */
+ *  world after this commit. Caller holds writer->lock. */
 void writer_hand_over(struct wfs_writer *writer, struct writer_batch *batch, uint64_t height);
 
-/** writer_submit() - do wfs_world_submit() for the writer's world. Return: as that function. */
+/** writer_submit() - do wfs_world_submit() for the writer's world. Return: as
+ *  wfs_world_submit(). */
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
-/** writer_check() - check what can be checked before the request is folded, and write the body of
- *  its record to request->body (of an action, its document, only for its size; of a manifest, a
- *  step of a collection or a `lift`, nothing). The caller releases the body, `checked_by` of an
- *  event and `compiled` of a manifest, after a failure, too.
+/** writer_check() - check what can be checked before a request is folded, and write the body of its
+ *  record to request->body
+ *  For an action, the body is only its document, by whose size the request is counted; for a
+ *  manifest, a step of a collection and a `lift`, it stays empty. The caller releases the body,
+ *  `checked_by` of an event and `compiled` of a manifest, after a failure, too.
  *  Return: 0, or -errno with request->error. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
 
-/** writer_check_event() - check an event by its schema in @manifest. Return: 0, or -errno with
- *  request->error. Thread: any. */
+/** writer_check_event() - check an event against the schema that @manifest has for it
+ *  Return: 0, or -errno with request->error. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
-/** writer_ahead() - for the events that come next in the current batch, from @first on, run the
- *  code of their reducers all at once, before they are folded, which then takes the results
- *  (wfs_fold_ahead()). Does nothing for a single event, or for a @first that is no event. */
+/** writer_ahead() - run the code of reducers ahead (wfs_fold_ahead()): all at once for the events
+ *  that come next in the current batch, from @first on; folding an event later takes its results
+ *  Does nothing if only one event comes next, or if @first is not an event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
-/** writer_ahead_share_ns() - get the share of the time that code ran ahead, in ns, with which the
- *  queue of a request is charged: by its part of all instructions that ran ahead. So a principal
- *  does not pay for code of others whose events are in the same batch. @work: instructions of the
- *  request. Return: 0: @work is 0 (it was not folded), or its code did not run ahead. */
+/** writer_ahead_share_ns() - get a request's share, in nanoseconds, of the time for which code ran
+ *  ahead; its queue is charged for this share
+ *  The share is in proportion to the request's part of all instructions that ran ahead, so that a
+ *  principal does not pay for code of others whose events are in the same batch. @work:
+ *  instructions of the request. Return: the share; 0 if @work is 0 (the request was not folded), or
+ *  its code did not run ahead. */
 int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
 /** writer_process() - do a request, in the transaction of the current batch
  *  @ret_fatal: false before the call; set to true if the transaction must be given up
- *  Return: 0, or -errno of this request alone, with request->error: -EINTR with request->put_back
- *  set if its code was stopped for an urgent request, and it must be done again. */
+ *  Return: 0; or -errno with request->error, which is of this request alone unless *@ret_fatal.
+ *  -EINTR with request->put_back set: the request's code was stopped for an urgent request, and the
+ *  request must be done again. */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
 /** writer_decide() - append a record of the kind `decision`, about requests that policy or grants
- *  refused. @principal: whose requests they were; @fired: the timer that was refused, or zeros;
- *  @body: of the record
- *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, which
- *  fails the transaction. */
+ *  refused. @principal: sender of these requests. @fired: the timer whose request was refused, or
+ *  zeros. @body: of the record
+ *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, after
+ *  which the transaction must be given up. */
 int writer_decide(struct wfs_writer *writer, const char *principal, const struct wfs_fired *fired,
 	struct wfs_bytes body);
 
 /** writer_fold_end() - end the folding of writer->folding, whose code cannot be stopped from now on
- *  Return: 0, or why its code was stopped: 1 (for an urgent request), -EINTR (the world is being
- *  closed). */
+ *  Return: 0 (its code was not stopped), 1 (its code was stopped for an urgent request), -EINTR
+ *  (its code was stopped because the world is being closed). */
 int writer_fold_end(struct wfs_writer *writer);
 
 void writer_list_init(struct writer_list *list);
@@ -235,35 +243,36 @@ void writer_queues_init(struct writer_queues *queues);
 void writer_queues_done(struct writer_queues *queues);
 
 /** writer_queues_add() - put a request at the end of its queue (request->queued_as) or, if it is
- *  urgent, of queues->urgent
- *  An urgent request stops being urgent if another one of its queue is in queues->urgent, or an
- *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded) or -ENOMEM: the request is
- *  not queued. */
+ *  urgent, at the end of queues->urgent
+ *  But `urgent` is set to false if another request of its queue is in queues->urgent, or an earlier
+ *  request of its connection waits. Return: 0; if the request was not queued, -EAGAIN (overloaded)
+ *  or -ENOMEM. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_next() - get the request that writer_queues_take() would take, without taking it;
- *  NULL: no request waits but urgent ones. */
+/** writer_queues_next() - Return: the request that writer_queues_take() would take; NULL: no
+ *  requests wait, or only urgent ones. */
 struct wfs_request *writer_queues_next(struct writer_queues *queues);
-/** writer_queues_take() - take the request whose turn it is (writer-queue.c) out of its queue; at
- *  least one must wait. */
+/** writer_queues_take() - take the request that is served next, as writer-queue.c says, out of its
+ *  queue; at least one request must wait that is not urgent. */
 struct wfs_request *writer_queues_take(struct writer_queues *queues);
 /** writer_queues_take_urgent() - take the first request out of queues->urgent, which must not be
  *  empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - put back a request that was taken, and was not begun or was stopped:
- *  to the front of queues->urgent if it is urgent and no other one of its queue is there, otherwise
- *  of its queue. An urgent request that its connection has sent since then waits after a request
- *  that was not begun, and is not urgent any more. */
+/** writer_queues_put_back() - put back a request that was taken, but was not begun or was stopped:
+ *  to the front of queues->urgent if it is urgent and no other request of its queue is there,
+ *  otherwise to the front of its queue
+ *  If the request was not begun, an urgent request that its connection has sent since then stops
+ *  being urgent, and waits after it. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time of code
- *  that was stopped for it. @time_ns: how long that code had run */
+/** writer_queues_stopped() - charge the queue of @stopper, an urgent request, for the time of code
+ *  that was stopped for @stopper and must run again. @time_ns: how long this code had run */
 void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
-/** writer_queues_took() - charge the queue of a request for the time that the kernel thread took
- *  for it. @time_ns: the time */
+/** writer_queues_took() - charge the queue of a request for @time_ns, the time that the kernel
+ *  thread took to do the request. */
 void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
 /** writer_queues_answered() - subtract a request from the counts of its queue, right before it is
@@ -272,22 +281,23 @@ void writer_queues_answered(struct writer_queues *queues, struct wfs_request *re
 
 /** writer_refusal_counted() - count a refused request, unless it is the first of its effect and
  *  principal within a second
- *  @request: of the kind decision. @owner: of the principal, if it is an agent, or NULL
- *  Return: true if it was counted; false if the caller must write a record of it; later ones will
- *  be counted. */
+ *  @request: of the kind decision. @owner: of the principal, if this is an agent; NULL: it is not
+ *  Return: true: the request was counted; false: the caller must write a record about the request,
+ *  and refusals within the next second will be counted. */
 bool writer_refusal_counted(
 	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner);
 
-/** writer_refusals_due_ns() - get the time, by the monotonic clock, when the next count is to be
- *  written; INT64_MAX: never. */
+/** writer_refusals_due_ns() - Return: the time, by the monotonic clock, when the next count must be
+ *  written; INT64_MAX: no refusals are counted. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
-/** writer_refusals_write() - write a record for each count whose second has ended. @all: for every
- *  count. Return: 0, or -errno, which fails the transaction. */
+/** writer_refusals_write() - write a record for each count whose second has ended. @all: also for
+ *  counts whose second has not ended. Return: 0, or -errno, after which the transaction must be
+ *  given up. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - end a transaction for @refusals. @committed: true: drop the counts
- *  that it wrote; false: undo what it changed in @refusals. @last: the writer ends, so drop all
- *  counts */
+/** writer_refusals_settle() - tell @refusals that a transaction has ended. @committed: true: drop
+ *  the counts that the transaction has written; false: undo what the transaction has changed in
+ *  @refusals. @last: the writer ends, so drop all counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);

@@ -29,8 +29,8 @@ struct wfs_follow {
 	bool waits; /* the call waits for an approval */
 };
 
-/** wfs_follow_take() - update @follow by the next record of the journal. @record: as the verb
- *  journal-read gives it; one that is about another turn changes nothing */
+/** wfs_follow_take() - update @follow with the next record of the journal. @record: as the verb
+ *  journal-read gives it; a record that is about another turn changes nothing */
 void wfs_follow_take(struct wfs_follow *follow, const json_t *record);
 
 /** wfs_follow_line() - append a line that says what the turn is doing, without a newline.

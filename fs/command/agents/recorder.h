@@ -21,8 +21,8 @@ struct wfs_recorder {
 void wfs_recorder_done(struct wfs_recorder *recorder);
 #define WFS_AUTO_RECORDER WFS_CLEANUP(wfs_recorder_done)
 
-/** wfs_recorder_take() - update the recorder by the next record of the journal. @record: as the
- *  verb journal-read gives it; one that is about another turn changes nothing
+/** wfs_recorder_take() - update the recorder with the next record of the journal. @record: as the
+ *  verb journal-read gives it; a record that is about another turn changes nothing
  *  Return: 0, -ENOMEM. */
 int wfs_recorder_take(struct wfs_recorder *recorder, const json_t *record);
 

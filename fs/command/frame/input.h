@@ -29,7 +29,7 @@ struct wfs_lines {
 	uint64_t number;      /* of the last taken line, from 1 */
 	uint64_t read_bytes;  /* of the file, so far */
 	bool ended;           /* the file has no more bytes */
-	bool drops_long;      /* a line that is too long is dropped, and does not fail */
+	bool drops_long;      /* a line that is too long is dropped, and is not a failure */
 	bool dropping;        /* bytes of such a line were dropped; its end has not come yet */
 };
 

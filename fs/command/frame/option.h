@@ -35,7 +35,8 @@ enum {
 	X(NEST_CTL, "nest-ctl", 0, NULL, NULL,                                                    \
 		"mount the control files at MNT/ctl itself (root only)")                          \
 	X(FOREGROUND, "foreground", 0, NULL, NULL, "stay in the foreground as the owner process") \
-	X(PAUSED, "paused", 0, NULL, NULL, "do not continue unfinished turns and plans")          \
+	X(PAUSED, "paused", 0, NULL, NULL,                                                        \
+		"do not continue unfinished turns and plans, and fire no timer")                  \
 	X(EXACT_HEIGHT, "exact-height", 0, "N", NULL, "read the state after the first N records") \
 	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N", NULL,                                       \
 		"read the newest state; fail if it is below height N")                            \
@@ -57,7 +58,7 @@ enum {
 	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep_heights", "keep the newest N heights")      \
 	X(SINCE, "since", 0, "H", "since", "keep height H and all above it")                      \
 	X(RAW_BEFORE, "raw-before", 0, "H", "raw_before",                                         \
-		"drop what models were sent, and sent back, in turns begun before height H")      \
+		"drop the kept requests to models, and answers, of turns begun before height H")  \
 	X(GRANT_NAME, "name", 0, "NAME", "name", "name of the grant (default: PRINCIPAL.TYPE.N)") \
 	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER", "to_artifact_of",                         \
 		"the principal that owns the agent PRINCIPAL")                                    \
@@ -65,11 +66,11 @@ enum {
 		"end of the grant: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                 \
 	X(CALLS, "calls", 0, "N", "budget.calls", "end the grant after N recorded calls")         \
 	X(TOKENS, "tokens", 0, "N", "budget.tokens", "end the grant after N tokens of a model")   \
-	X(SCRIP, "scrip", 0, "N", "scrip", "scrip that it begins with (default 0)")               \
+	X(SCRIP, "scrip", 0, "N", "scrip", "scrip that the principal begins with (default 0)")    \
 	X(QUOTA, "quota", 0, "NAME=N", NULL,                                                      \
 		"limit disk, journal, llm_budget or llm_tokens; may be given several times")      \
 	X(DRY_RUN, "dry-run", 0, NULL, NULL, "change nothing, only print what would change")      \
-	X(BASE, "base", 0, "HASH", NULL, "only if the manifest in force has this hash")           \
+	X(BASE, "base", 0, "HASH", NULL, "fail unless the manifest in force has this hash")       \
 	X(OF_TURN, "of-turn", 0, "N", "turn",                                                     \
 		"which CALL: N of 'turn N of M' in turns/TURN/status")                            \
 	X(TURNS, "turns", 0, "N", "turns", "take N turns, one after the other (default 1)")       \
@@ -102,17 +103,17 @@ enum {
 	X(KEEP, "keep", 0, NULL, NULL, "keep the old store for ever: gc does not remove it")      \
 	X(DROP_OLD, "drop-old", 0, NULL, NULL, "only remove the old stores of earlier upgrades")  \
 	X(REPAIR, "repair", 0, NULL, NULL,                                                        \
-		"make the world that the journal gives, if it is complete")                       \
+		"make the world that the journal gives, if the journal is complete")              \
 	X(RERUN, "rerun", 0, NULL, "rerun",                                                       \
 		"run steps again that are done but have no results in FILE")                      \
 	X(ARTIFACT_ID, "id", 0, "ID", NULL, "id of the single artifact in FILE")                  \
-	X(SVG, "svg", 0, NULL, NULL, "a picture, drawn by Graphviz")                              \
+	X(SVG, "svg", 0, NULL, NULL, "print a picture, drawn by Graphviz")                        \
 	X(YES, "yes", 'y', NULL, NULL, "do not ask")                                              \
 	X(PIN, "pin", 0, NULL, NULL, "only for the tools as their servers describe them now")     \
 	X(OUTSIDE, "outside", 0, NULL, NULL, "list the tools of servers outside of the world")    \
 	X(WITH_OUTSIDE, "with-outside", 0, NULL, NULL,                                            \
 		"also offer the tools of servers outside of the world")                           \
-	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well")                        \
+	X(JOURNAL, "journal", 0, NULL, NULL, "drop the records of the dropped heights as well")   \
 	X(NODE, "node", 0, "NAME", NULL, "name of this node, which no other node has")            \
 	X(LISTEN, "listen", 0, "HOST:PORT", NULL,                                                 \
 		"where other nodes reach this one (default: a free port of 127.0.0.1)")           \
@@ -129,7 +130,7 @@ enum wfs_option {
 struct wfs_option_row {
 	const char *name;
 	char letter;
-	const char *value; /* NULL: a flag */
+	const char *value; /* name of its value; in brackets: may be left out; NULL: a flag */
 	/* What the option becomes in the payload (wfs_run_members); `budget.calls` is a member of
 	 * the object `budget`. NULL: the command reads the option itself. */
 	const char *member;
@@ -160,16 +161,17 @@ static inline bool wfs_option_in(wfs_option_set set, size_t index)
 /** wfs_option_needs_value() - does the option take a value that cannot be left out? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - find an option by its name of @size bytes, long or (one letter) short, among
- *  those of @allowed, made of WFS_OPTION_BIT(); NULL: it is not there. Options of one name agree on
+/** wfs_option_find() - find an option of the set @allowed. @name: of @size bytes; one byte: the
+ *  letter of the option; otherwise its long name
+ *  Return: static; the first option with this name; NULL: none. Options of one name agree on
  *  whether they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size, wfs_option_set allowed);
 
 /* An option on a command line, which it borrows. */
 struct wfs_given {
 	const struct wfs_option_row *row; /* the first of this name; NULL: no option has it */
-	const char *argument;             /* with the name */
-	const char *name;                 /* the long one, or a letter */
+	const char *argument;             /* argument of the command line that has the option */
+	const char *name;                 /* the long name, or the letter; in `argument` */
 	size_t name_size;
 	const char *value; /* NULL: none was given */
 };
@@ -182,7 +184,7 @@ struct wfs_line {
 		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two, its arguments, one too many */
 	size_t word_count;
 	bool options_ended; /* by `--` */
-	bool too_many;      /* options: later ones are missing */
+	bool too_many;      /* too many options were given: the last ones are missing here */
 };
 
 /** wfs_line_read() - sort @count arguments of a command line into options and words; words that do

@@ -17,7 +17,7 @@ struct wfs_progress {
 	bool shown;                /* the line is on the terminal */
 	int64_t (*clock_ns)(void); /* monotonic; for tests to replace */
 	int64_t next_ns;           /* when the next line is due */
-	int64_t distance_ns;       /* separate lines: pause until the one after the next */
+	int64_t distance_ns;       /* separate lines: the last pause; the next one is longer */
 	const char *what;          /* what is counted; borrowed; a new one restarts the count */
 	int64_t started_ns;        /* of the count */
 	uint64_t started_done;
@@ -27,12 +27,12 @@ struct wfs_progress {
  *  $WORLDFS_PROGRESS: seconds before the first line, if @file is not a terminal; 5 if unset. */
 void wfs_progress_init(struct wfs_progress *progress, FILE *file);
 
-/** wfs_progress_show() - print how much is done, if the next line is due. @what: is counted, such
- *  as "records"; @total: 0: unknown */
+/** wfs_progress_show() - print how much is done, if the next line is due. @what: what is counted,
+ *  such as "records"; @total: 0: unknown */
 void wfs_progress_show(
 	struct wfs_progress *progress, const char *what, uint64_t done, uint64_t total);
 
-/** wfs_progress_step() - call wfs_progress_show(), as a callback of functions that take long.
+/** wfs_progress_step() - call wfs_progress_show(); a callback for functions that take long.
  *  @context: a struct wfs_progress. Return: may the function continue? False after a signal. */
 bool wfs_progress_step(void *context, const char *what, uint64_t done, uint64_t total);
 

@@ -26,11 +26,11 @@ struct wfs_command {
 	size_t argument_max;
 	wfs_option_set options; /* in addition to the global ones */
 	bool empty_argument;    /* an empty argument is allowed */
-	bool alone;             /* of two words: the first alone names the command, too */
+	bool alone;             /* of a name of two words: the first word alone means it, too */
 	bool changes;           /* if the world has no owner, this process becomes it */
 	wfs_command_run *run;
 	const char *summary; /* one line */
-	const char *help;    /* as it is printed */
+	const char *help;    /* the text that --help prints */
 	/* Prints help on an argument. Return: false: it has none. May be NULL. */
 	bool (*topic)(FILE *file, const char *word);
 };
@@ -55,7 +55,7 @@ struct wfs_run {
 	const struct wfs_commands *commands;
 	const struct wfs_command *command;
 	const char *options[WFS_OPTION_COUNT]; /* value; "" for a flag; NULL: not given */
-	const char *values[WFS_GIVEN_MAX];     /* of the option that was given more than once */
+	const char *values[WFS_GIVEN_MAX]; /* all values of the option of WFS_OPTIONS_REPEATED */
 	size_t value_count;
 	const char *arguments[WFS_ARGUMENTS_MAX];
 	size_t argument_count;
@@ -65,8 +65,8 @@ struct wfs_run {
 	unsigned int wait_ms;      /* how long to wait for an owner that does not react */
 	char *directory;           /* of the world; owned, NULL until wfs_run_directory() */
 	struct wfs_access *access; /* owned, NULL until the first request */
-	bool misused;
-	int output_errno; /* why `out` could not be written; 0: it was, or unknown */
+	bool misused;              /* `error` is about a wrong command line */
+	int output_errno; /* why `out` could not be written; 0: it was written, or not known */
 	struct wfs_error error;
 	json_t *error_details; /* of the last answer; owned */
 	json_t *meta;          /* of the last answer; owned */
@@ -90,13 +90,13 @@ int wfs_run_directory(struct wfs_run *run);
 int wfs_run_open(struct wfs_run *run);
 
 /** wfs_run_call() - send a request and wait for its answer. @payload: taken; NULL: {}
- *  @ret_result: caller owns it; run->meta gets the height and so on
+ *  @ret_result: caller owns it; run->meta gets the answer's `meta`, such as the height
  *  Return: 0, or -errno with run->error. */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
-/** wfs_run_show() - send a request and print its answer, by @print or with --json as {data, meta}
+/** wfs_run_show() - send a request and print its answer, by @print or, with --json, as {data, meta}
  *  @payload: taken; NULL: {}; @print: returns 0, or -errno with run->error
- *  Return: 0, that of @print, or -errno with run->error. */
+ *  Return: 0, what @print has returned, or -errno with run->error. */
 int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
 
@@ -126,10 +126,11 @@ int wfs_run_take(struct wfs_run *run, json_t **ret_result);
  *  caller frees the new text. Return: 0, -ENOMEM (*@consistency is NULL). */
 int wfs_run_pin(struct wfs_run *run, char **consistency);
 
-/** wfs_run_each_cell() - call @each for all cells of a reducer at one height
- *  @consistency: of the first page; NULL: head
+/** wfs_run_each_cell() - call @each for all cells of a reducer, as they are at one height
+ *  @consistency: of the first page, such as "exact:5"; NULL: head; the other pages are read at the
+ *  height of the first
  *  @each: gets @context and a cell as the verb list-cells gives it; returns 0, or -errno to stop
- *  Return: 0, that of @each, or -errno with run->error. */
+ *  Return: 0, what @each has returned, or -errno with run->error. */
 int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
 	int (*each)(void *context, const json_t *cell), void *context);
 
@@ -141,7 +142,7 @@ int wfs_run_json(struct wfs_run *run, json_t *data);
  *  @text: what the user gave. Return: 0, or -EINVAL (misuse). */
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
 
-/** wfs_run_count() - read the number that is the value of @option. @ret_number: unchanged if the
+/** wfs_run_count() - read the value of @option, a decimal number. @ret_number: unchanged if the
  *  option is not given. Return: 0, or -EINVAL (misuse). */
 int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
 
@@ -173,9 +174,9 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
  *  Return: 0, -EINVAL (not UTF-8), -EFBIG (too_large), or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
-/** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or with --json
- *  as {data, meta}. @verb: also the name of the list in its answer; @payload: without a cursor;
- *  taken; @first: the item is the first
+/** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or, with
+ *  --json, as {data, meta}. @verb: also the name of the list in its answer; @payload: without a
+ *  cursor; taken; @print: gets `first` true for the first item
  *  Return: 0, or -errno with run->error. */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));

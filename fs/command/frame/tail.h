@@ -17,18 +17,18 @@
 struct wfs_tail;
 
 enum {
-	WFS_TAIL_LOOK_MS = 250, /* after which the file is looked at without a reason */
-	WFS_TAIL_OLD_MS = 5000,
+	WFS_TAIL_LOOK_MS = 250, /* pause between two looks at the file without an event */
+	WFS_TAIL_OLD_MS = 5000, /* how long a replaced file is read on after its last byte */
 };
 
-/* Told in words what happened to the file. @text: borrowed for the call */
+/* Gets a text that says what has happened to the file. @text: borrowed for the call */
 typedef void wfs_tail_tell(void *context, const char *text);
 
 /** wfs_tail_new() - begin to read lines; caller frees @ret_tail with wfs_tail_free()
  *  @path: of a regular file, which may not exist yet; or `-`, standard input, which ends with its
  *  bytes. Must outlive the tail
  *  @follow: false: the file must exist, may be of any kind, and ends with its bytes, too
- *  @tell, @context: for news of the file
+ *  @tell: called with @context when the file is cut, replaced, and so on
  *  Return: 0, -EINVAL (invalid_argument: not a regular file), -EACCES, … with @error. */
 int wfs_tail_new(const char *path, bool follow, wfs_tail_tell *tell, void *context,
 	struct wfs_tail **ret_tail, struct wfs_error *error);
@@ -43,12 +43,14 @@ WFS_DEFINE_AUTO(tail, struct wfs_tail, wfs_tail_free)
  *  Return: false: wfs_tail_fill() has to read more. */
 bool wfs_tail_next(struct wfs_tail *tail, struct wfs_bytes *ret_line, uint64_t *ret_number);
 
-/** wfs_tail_fill() - read what is there, at most a part of it. Call it when all lines were taken.
+/** wfs_tail_fill() - read the next bytes that the file has now. To be called when all lines were
+ *  taken.
  *  Return: 1 (bytes came), 0 (none are there now), or -errno with @error. */
 int wfs_tail_fill(struct wfs_tail *tail, struct wfs_error *error);
 
-/** wfs_tail_poll() - get what to poll(2) for before the next wfs_tail_fill(), which is also called
- *  every WFS_TAIL_LOOK_MS, for what poll(2) does not report. */
+/** wfs_tail_poll() - get what to wait for with poll(2) before the next wfs_tail_fill(). The caller
+ *  calls wfs_tail_fill() at least every WFS_TAIL_LOOK_MS, because poll(2) does not report
+ *  everything. */
 struct pollfd wfs_tail_poll(const struct wfs_tail *tail);
 
 /** wfs_tail_ended() - can no more lines come? */

@@ -32,9 +32,9 @@ json_t *wfs_walk_payload(const struct wfs_walk *walk, const char *path);
 int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json_t **ret_result);
 
 /** wfs_walk_names() - call @each for the names in the directory @path
- *  @each: gets @context, the path of an entry, and the entry as fs-list gives it; may walk, too;
- *         returns 0, or another value to stop
- *  Return: 0, that of @each, or -errno with the run's error. */
+ *  @each: gets @context, the path of an entry, and the entry as fs-list gives it; may use the walk,
+ *  too; returns 0, or another value to stop
+ *  Return: 0, what @each has returned, or -errno with the run's error. */
 int wfs_walk_names(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, const char *path, const json_t *entry), void *context);
 
@@ -44,7 +44,7 @@ bool wfs_walk_is(const json_t *entry, const char *type);
 
 /** wfs_walk_read() - call @each for the parts of the file @path, in order
  *  @each: gets @context and a part, borrowed; returns 0, or another value to stop
- *  Return: 0, that of @each, or -errno with the run's error. */
+ *  Return: 0, what @each has returned, or -errno with the run's error. */
 int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, struct wfs_bytes part), void *context);
 

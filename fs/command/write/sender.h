@@ -44,15 +44,15 @@ struct sender {
 	struct wfs_tail *tail; /* owned */
 	const char *schema;
 	bool follows;
-	json_t *refusals; /* owned; NULL: refused lines are told on run->err */
+	json_t *refusals; /* gets the refused lines; owned; NULL: they are printed on run->err */
 
 	struct wfs_progress progress;
 	struct sender_lines under_way; /* sent, not answered */
 	struct sender_lines again;     /* to be sent again, before new lines */
 	bool failing;                  /* lines of `under_way` that fail now are sent again */
-	int64_t trouble_ns;            /* since when; 0: there is none */
-	bool lost_told;                /* since then, that lines got no answer */
-	int64_t retry_ns;              /* not to be sent again before */
+	int64_t trouble_ns;            /* since when no line is accepted; 0: lines are accepted */
+	bool lost_told;                /* the user was told, since then, of lines without answer */
+	int64_t retry_ns;              /* nothing is sent before this time */
 	int64_t opened_ns;             /* when the access was made */
 	int64_t used_ns;               /* when a line was last sent or answered */
 	uint64_t number;               /* of the last line that was read */
@@ -61,13 +61,15 @@ struct sender {
 	uint64_t refused;
 };
 
-/** sender_run() - send all lines, until they end or a signal comes, and take all answers
+/** sender_run() - send all lines until their end or a signal, and take all answers
  *  @ret_stopped: a signal came before the end of the lines
- *  Return: 0, -EFBIG (of a line), … with run->error. */
+ *  Return: 0, -EFBIG (a line is too long; a sender that follows refuses only this line), … with
+ *  run->error. */
 int sender_run(struct sender *sender, bool *ret_stopped);
 
 void sender_done(struct sender *sender);
 
-/** wfs_event_payload() - make the payload of send-event, with what the options say: {schema, value,
- *  dedup?, key?}. @value: taken. Return: new reference; NULL without memory. */
+/** wfs_event_payload() - make the payload of send-event: {schema, value, dedup?, key?}, the last
+ *  two from the options --dedup and --key. @value: taken. Return: new reference; NULL without
+ *  memory. */
 json_t *wfs_event_payload(const struct wfs_run *run, const char *schema, json_t *value);
