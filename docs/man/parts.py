@@ -66,10 +66,10 @@ def verbs(tables):
     for verb in tables["verbs"]:
         yield from [f".Ss {verb['name']}", sentence(verb["help"])]
         if verb["effect"]:
-            yield from ["It is judged as the effect", f".Li {verb['effect']} ."]
-        yield from ["Its order is", f".Em {verb['order']} ."]
+            yield from ["The verb is judged as the effect", f".Li {verb['effect']} ."]
+        yield from ["The order of the verb is", f".Em {verb['order']} ."]
         if verb["slow"]:
-            yield "While the owner process works on it, it reads no further request of the connection."
+            yield "The verb is slow: while the owner process works on a request, it reads no further request of the connection."
         yield from part_of_members("Payload", verb["params"])
         yield from part_of_members("Answer", verb["answer"])
 
@@ -78,13 +78,13 @@ def actions(tables):
     for effect in tables["effects"]:
         if effect["action"]:
             yield from [f".Ss {effect['action']}", sentence(effect["help"])]
-            yield from ["A grant of the type", f".Li {effect['capability']}", "covers it."]
+            yield from ["A grant of the type", f".Li {effect['capability']}", "covers this action."]
             yield from part_of_members("Members", effect["params"])
 
 
 def effects(tables):
     yield ".Bl -column introspect.reducer_state capability"
-    yield ".It Em effect Ta Em capability Ta Em what it is"
+    yield ".It Em effect Ta Em capability Ta Em what a request does"
     for effect in tables["effects"]:
         yield f".It Li {effect['kind']} Ta {effect['capability']} Ta {effect['help']}"
     yield ".El"

@@ -36,14 +36,17 @@ static const struct wfs_form page = {.kind = WFS_FORM_INTEGER, .min = 1, .max = 
 static const struct wfs_field turns_params[] = {
 	{"agent", TEXT, MAYBE, "only turns of this agent"}, PAGE_MEMBERS, {NULL}};
 static const struct wfs_field turn_fields[] = {{"agent", TEXT, 0, "id of the agent"},
-	{"asked_by", TEXT, 0, "principal that had it take the turn"},
-	{"ended_ns", NAT, MAYBE, "end, ns since 1970"},
-	{"max_turns", NAT, 0, "requests to the model, at most"},
-	{"model", TEXT, 0, "name of the model"}, {"started_ns", NAT, 0, "begin, ns since 1970"},
-	{"status", TEXT, 0, "running, waiting, or the reason of its end"},
+	{"asked_by", TEXT, 0, "principal that asked the agent to take the turn"},
+	{"ended_ns", NAT, MAYBE, "end of the turn, ns since 1970; absent if it has not ended"},
+	{"max_turns", NAT, 0, "how many requests to the model the turn may make"},
+	{"model", TEXT, 0, "name of the model"},
+	{"started_ns", NAT, 0, "time at which the turn began, ns since 1970"},
+	{"status", TEXT, 0,
+		"first word of turns/TURN/status: running, waiting, or why the turn has "
+		"ended; see worldfs-tree(5)"},
 	{"tool_calls", NAT, 0, "number of tool calls"},
 	{"total_tokens", NAT, 0, "tokens of all requests to the model"},
-	{"turn", NAT, 0, "number of the present request to the model"},
+	{"turn", NAT, 0, "number of requests to the model that were begun"},
 	{"turn_id", TEXT, 0, "id of the turn"}, {NULL}};
 static const struct wfs_form turn = {.kind = WFS_FORM_RECORD, .fields = turn_fields};
 static const struct wfs_form turn_list = {.kind = WFS_FORM_LIST, .of = &turn};
@@ -55,21 +58,25 @@ static const struct wfs_field turns_answer[] = {
 static const struct wfs_form intent_state = {
 	.kind = WFS_FORM_TEXT, .words = "open asked approved waiting unknown"};
 static const struct wfs_field intents_params[] = {
-	{"effect", TEXT, MAYBE, "only those of this kind, such as tool.outside"},
-	{"principal", TEXT, MAYBE, "only those of this principal"},
-	{"state", &intent_state, MAYBE, "only those in this state"}, PAGE_MEMBERS, {NULL}};
+	{"effect", TEXT, MAYBE, "only intents of this effect, such as tool.outside"},
+	{"principal", TEXT, MAYBE, "only intents of this principal"},
+	{"state", &intent_state, MAYBE, "only intents in this state"}, PAGE_MEMBERS, {NULL}};
 static const struct wfs_field intent_fields[] = {
-	{"changed_ns", NAT, 0, "time of its last change, ns since 1970"},
+	{"changed_ns", NAT, 0, "time of the intent's last change, ns since 1970"},
 	{"chat_id", TEXT, MAYBE, "chat that waits for the answer"},
-	{"effect", TEXT, 0, "kind of the effect"}, {"intent_id", HASH, 0, "id of the intent"},
-	{"name", TEXT, MAYBE, "of the outside tool that is called"},
+	{"effect", TEXT, 0, "effect that the intent asks for"},
+	{"intent_id", HASH, 0, "id of the intent"},
+	{"name", TEXT, MAYBE, "full name of the outside tool that is called"},
 	{"origin", &object, MAYBE,
-		"what asked for this call: {principal}, or {intent_id} of a tool call"},
+		"of a call of an outside tool: what asked for it, {principal}, or {intent_id} "
+		"of a tool call of a turn or plan"},
 	{"plan_id", TEXT, MAYBE, "plan that waits for the answer"},
-	{"principal", TEXT, 0, "with whose rights it is done"},
+	{"principal", TEXT, 0, "principal with whose rights the effect is performed"},
 	{"run_id", TEXT, MAYBE, "turn that waits for the answer"},
 	{"state", &intent_state, 0,
-		"asked: it waits for an approval; unknown: its answer was lost"},
+		"state of the intent: open (none of the following), asked (a tool call waits "
+		"for an approval), approved (it got the approval), waiting (a call of "
+		"wait_until waits), unknown (the answer of an outside tool was lost)"},
 	{NULL}};
 static const struct wfs_form intent = {.kind = WFS_FORM_RECORD, .fields = intent_fields};
 static const struct wfs_form intent_list = {.kind = WFS_FORM_LIST, .of = &intent};
@@ -81,165 +88,192 @@ static const struct wfs_field intents_answer[] = {
 static const struct wfs_field tool_fields[] = {
 	{"annotations", &object, 0, "hints of the server, such as readOnlyHint"},
 	{"description", TEXT, 0, "what the tool does, as the server says"},
-	{"hash", HASH, 0, "of description and schema, for the param pinned of a grant"},
-	{"name", TEXT, 0, "of the tool, as server.tool"},
-	{"schema", &object, 0, "JSON Schema of its arguments"}, {NULL}};
+	{"hash", HASH, 0,
+		"hash of description and schema, which the parameter pinned of a grant of "
+		"sys/tool@1 can have"},
+	{"name", TEXT, 0, "full name of the tool, server.tool"},
+	{"schema", &object, 0, "JSON Schema of the tool's arguments"}, {NULL}};
 static const struct wfs_form tool = {.kind = WFS_FORM_RECORD, .fields = tool_fields};
 static const struct wfs_form tool_list = {.kind = WFS_FORM_LIST, .of = &tool};
-static const struct wfs_field server_fields[] = {{"name", TEXT, 0, "of the server, in host.json"},
-	{"reason", TEXT, MAYBE, "why it has listed no tools"},
-	{"state", TEXT, 0, "of the server, such as ready"}, {NULL}};
+static const struct wfs_field server_fields[] = {
+	{"name", TEXT, 0, "name of the server in host.json"},
+	{"reason", TEXT, MAYBE, "why the server has listed no tools"},
+	{"state", TEXT, 0,
+		"state of the server: down, starting, listing (its tools), ready, or waiting "
+		"(to be started again after a failure)"},
+	{NULL}};
 static const struct wfs_form server = {.kind = WFS_FORM_RECORD, .fields = server_fields};
 static const struct wfs_form server_list = {.kind = WFS_FORM_LIST, .of = &server};
-static const struct wfs_field tools_answer[] = {META, {"servers", &server_list, 0, "the servers"},
-	{"tools", &tool_list, 0, "the tools that the client may call, by name"}, {NULL}};
+static const struct wfs_field tools_answer[] = {META,
+	{"servers", &server_list, 0, "the servers that tools in host.json names"},
+	{"tools", &tool_list, 0, "the tools that the client may call, in the order of their names"},
+	{NULL}};
 
 /* --- timers --- */
 
 static const struct wfs_field timers_params[] = {
 	{"principal", TEXT, MAYBE, "only timers of this principal"}, PAGE_MEMBERS, {NULL}};
 static const struct wfs_field timer_fields[] = {
-	{"action_type", TEXT, 0, "of its action; private if only the principal may read that"},
-	{"by", TEXT, MAYBE, "artifact whose code made it"},
-	{"catch_up", TEXT, 0, "one, all or none"}, {"fired", NAT, 0, "how often it has fired"},
-	{"id", TEXT, 0, "name of the timer"}, {"next_ns", NAT, 0, "next due time, ns since 1970"},
-	{"paused", BOOL, 0, "it does not fire before the world is trusted, or opened again"},
-	{"principal", TEXT, 0, "whose timer it is"}, {NULL}};
+	{"action_type", TEXT, 0,
+		"type of the timer's action; the word private if the cell of the timer has a "
+		"stand-in in place of the action"},
+	{"by", TEXT, MAYBE, "artifact whose code made the timer, if any"},
+	{"catch_up", TEXT, 0, "member catch_up of the action schedule: one, all or none"},
+	{"fired", NAT, 0, "how often the timer has fired"}, {"id", TEXT, 0, "name of the timer"},
+	{"next_ns", NAT, 0, "next due time, ns since 1970"},
+	{"paused", BOOL, 0,
+		"whether no timer of the world fires before trust is run and the world is "
+		"opened again, as in a copy of a world"},
+	{"principal", TEXT, 0, "principal that has the timer"}, {NULL}};
 static const struct wfs_form timer = {.kind = WFS_FORM_RECORD, .fields = timer_fields};
 static const struct wfs_form timer_list = {.kind = WFS_FORM_LIST, .of = &timer};
 static const struct wfs_field timers_answer[] = {
 	{"timers", &timer_list, 0, "the timers of a page"}, NEXT_CURSOR, META, {NULL}};
 
 static const struct wfs_field step_again_params[] = {
-	{"model", TEXT, MAYBE, "member of models in host.json; by default that of the turn"},
+	{"model", TEXT, MAYBE, "name of a model in host.json; by default the model of the turn"},
 	{"turn_id", TEXT, 0, "id of the turn"}, {NULL}};
 static const struct wfs_field asked_fields[] = {
-	{"again", &object, 0, "the answer now: content, tool_calls, …, or error"},
-	{"number", NAT, 0, "of the request, as in turns/TURN/raw"},
-	{"recorded", &object, MAYBE, "the answer then, in the same form"}, {NULL}};
+	{"again", &object, 0, "the new answer: content, tool_calls, …, or error"},
+	{"number", NAT, 0, "number of the request, as in turns/TURN/raw"},
+	{"recorded", &object, MAYBE, "the answer that the turn got, in the same form"}, {NULL}};
 static const struct wfs_form asked = {.kind = WFS_FORM_RECORD, .fields = asked_fields};
 static const struct wfs_form asked_list = {.kind = WFS_FORM_LIST, .of = &asked};
 static const struct wfs_field step_again_answer[] = {{"agent", TEXT, 0, "id of the agent"}, META,
-	{"model", TEXT, 0, "that was asked now"},
+	{"model", TEXT, 0, "name of the model that has given the new answers"},
 	{"requests", &asked_list, 0, "the requests of the turn"},
 	{"turn_id", TEXT, 0, "as it was sent"}, {NULL}};
 
 /* --- plans --- */
 
-#define SESSION                                                                   \
-	{                                                                         \
-		"session_id", TEXT, MAYBE,                                        \
-			"series of messages; by default that of the name default" \
+#define SESSION                                                                           \
+	{                                                                                 \
+		"session_id", TEXT, MAYBE,                                                \
+			"session of the chat; by default the session of the name default" \
 	}
 #define SETTINGS                                                                         \
 	{"batch_size", CHECKED("integer"), WFS_NULLABLE,                                 \
-		"steps of a batch, from 1 to 200; by default 25"},                       \
+		"how many steps a batch has at most, 1 to 200; by default 25"},          \
 	{                                                                                \
 		"max_concurrency", WFS_FORM_FROM_TO(1, WFS_PLAN_CONCURRENCY_MAX), MAYBE, \
-			"steps at once; by default 8"                                    \
+			"how many steps run at once, at most; by default 8"              \
 	}
-#define WAIT                                                        \
-	{                                                           \
-		"wait", BOOL, MAYBE, "for the end; by default true" \
+#define WAIT                                                                                     \
+	{                                                                                        \
+		"wait", BOOL, MAYBE,                                                             \
+			"whether to answer only at the end of the chat or plan; by default true" \
 	}
 
 static const struct wfs_field chat_params[] = {SETTINGS,
-	{"message", CHECKED("text"), WFS_NULLABLE, "for the model, not blank; required"},
+	{"message", CHECKED("text"), WFS_NULLABLE,
+		"message for the model, not blank; without it the chat fails"},
 	{"plan_id", TEXT, MAYBE, "plan to continue, instead of making a new one"}, SESSION, WAIT,
 	{NULL}};
 static const struct wfs_field plan_resume_params[] = {{"plan_id", TEXT, 0, "plan to continue"},
 	{"retry_failed", BOOL, MAYBE, "also run failed and skipped steps again"}, WAIT, {NULL}};
 static const struct wfs_field plan_import_params[] = {SETTINGS,
-	{"blob", TEXT, 0, "hash of a blob with the file of a plan"},
+	{"blob", TEXT, 0, "hash of a blob that has the bytes of a file plan.json"},
 	{"rerun", BOOL, MAYBE, "run all steps again, also those that have a result"},
 	{"resume", BOOL, MAYBE, "continue the plan; by default it is only stored"}, SESSION,
 	{NULL}};
 static const struct wfs_field plan_id_params[] = {{"plan_id", TEXT, 0, "plan to stop"}, {NULL}};
 static const struct wfs_field checkpoint_fields[] = {{"bytes", NAT, 0, "size of the file"},
 	{"ok", BOOL, 0, "true"},
-	{"path", TEXT, 0, "of the file of the plan in a mount; without a mount, plan:ID"},
-	{"plan_id", TEXT, 0, "id of the plan"}, {"status", TEXT, 0, "of the plan"}, {NULL}};
+	{"path", TEXT, 0, "path of the file in a mount; without a mount, plan:ID"},
+	{"plan_id", TEXT, 0, "id of the plan"}, {"status", TEXT, 0, "status of the plan"}, {NULL}};
 static const struct wfs_form checkpoint = {.kind = WFS_FORM_RECORD, .fields = checkpoint_fields};
 static const struct wfs_field timing_fields[] = {
-	{"context_build", NAT, 0, "until the model is asked"},
-	{"llm_final", NAT, 0, "until the last answer of the model"},
-	{"llm_plan", NAT, 0, "until the first answer of the model"},
-	{"memory_add", NAT, 0, "until the message is stored"},
-	{"planner_tools", NAT, 0, "until all steps have ended"}, {"total", NAT, 0, "all of these"},
-	{NULL}};
+	{"context_build", NAT, 0, "putting the question together"},
+	{"llm_final", NAT, 0, "the answer of the model after the steps"},
+	{"llm_plan", NAT, 0, "the first answer of the model"},
+	{"memory_add", NAT, 0, "recording the message"},
+	{"planner_tools", NAT, 0, "the steps of the plan"},
+	{"total", NAT, 0, "all stages together"}, {NULL}};
 static const struct wfs_form timing = {.kind = WFS_FORM_RECORD, .fields = timing_fields};
 static const struct wfs_field chat_answer[] = {
 	{"chat_id", TEXT, MAYBE, "with wait false: id of the chat that has begun"},
-	{"checkpoint", &checkpoint, WFS_NULLABLE, "the file of the plan, if there is one"},
+	{"checkpoint", &checkpoint, WFS_NULLABLE,
+		"the file plan.json of the plan, if there is a plan"},
 	{"details", &wfs_form_value, MAYBE,
 		"more about the answer, such as results_omitted, or null"},
-	{"error", TEXT, WFS_NULLABLE, "null; of a failure, in the details of the error: its code"},
+	{"error", TEXT, WFS_NULLABLE,
+		"null; if the chat fails, details of the error has this answer, with the code "
+		"of the failure here"},
 	{"final", TEXT, MAYBE, "the answer of the model"}, META, {"ok", BOOL, MAYBE, "true"},
 	{"plan", &object, WFS_NULLABLE, "the plan with its steps, if there is one"},
 	{"plan_id", TEXT, MAYBE, "with wait false: id of the plan, if there is one"},
-	{"session_id", TEXT, MAYBE, "as it was sent"},
-	{"timing_ms", &timing, MAYBE, "milliseconds of each stage"},
-	{"tool_batches", NAT, MAYBE, "batches with tool calls"},
+	{"session_id", TEXT, MAYBE, "name of the session"},
+	{"timing_ms", &timing, MAYBE, "milliseconds that each stage took"},
+	{"tool_batches", NAT, MAYBE, "number of batches with tool calls"},
 	{"tool_calls_count", NAT, MAYBE, "number of tool calls"},
-	{"tool_results", &values, MAYBE, "what the steps have given"}, {NULL}};
+	{"tool_results", &values, MAYBE, "results of the steps"}, {NULL}};
 static const struct wfs_field batch_fields[] = {
-	{"ended", NAT, 0, "steps that have ended"}, {"size", NAT, 0, "steps of the batch"}, {NULL}};
+	{"ended", NAT, 0, "steps of the batch that have ended"},
+	{"size", NAT, 0, "steps of the batch"}, {NULL}};
 static const struct wfs_form batch = {.kind = WFS_FORM_RECORD, .fields = batch_fields};
 
-#define PLAN_MEMBERS(absent)                                                           \
-	{"batch", &batch, absent, "the present batch"},                                \
-		{"batches", NAT, absent, "batches that were begun"},                   \
-		{"created_ns", NAT, absent, "begin, ns since 1970"},                   \
-		{"done", NAT, absent, "steps that are done"},                          \
-		{"failed", NAT, absent, "steps that have failed"},                     \
-		{"goal", TEXT, absent, "goal of the plan"},                            \
-		{"phase", TEXT, absent, "what the plan does now"},                     \
-		{"plan_id", TEXT, absent, "id of the plan"},                           \
-		{"principal", TEXT, absent, "whose rights it runs with"},              \
-		{"running", NAT, absent, "steps that run"},                            \
-		{"session_id", TEXT, absent, "series of messages that it belongs to"}, \
-		{"skipped", NAT, absent, "steps that were skipped"},                   \
-		{"tool_batches", NAT, absent, "batches with tool calls"},              \
-		{"tool_calls", NAT, absent, "number of tool calls"},                   \
-		{"total", NAT, absent, "number of steps"},                             \
-		{"updated_ns", NAT, absent, "last change, ns since 1970"},             \
-	{                                                                              \
-		"waits", BOOL, absent, "something that it has begun is not answered"   \
+#define PLAN_MEMBERS(absent)                                                                   \
+	{"batch", &batch, absent, "the current batch"},                                        \
+		{"batches", NAT, absent, "number of batches that were begun"},                 \
+		{"created_ns", NAT, absent, "time at which the plan was made, ns since 1970"}, \
+		{"done", NAT, absent, "number of steps that are done"},                        \
+		{"failed", NAT, absent, "number of steps that have failed"},                   \
+		{"goal", TEXT, absent, "goal of the plan"},                                    \
+		{"phase", TEXT, absent,                                                        \
+			"phase of the plan, such as running; see Plans in worldfs-tree(5)"},   \
+		{"plan_id", TEXT, absent, "id of the plan"},                                   \
+		{"principal", TEXT, absent, "principal with whose rights the plan runs"},      \
+		{"running", NAT, absent, "number of steps that run"},                          \
+		{"session_id", TEXT, absent, "session of the chat that made the plan"},        \
+		{"skipped", NAT, absent, "number of steps that were skipped"},                 \
+		{"tool_batches", NAT, absent, "number of batches with tool calls"},            \
+		{"tool_calls", NAT, absent, "number of tool calls"},                           \
+		{"total", NAT, absent, "number of steps"},                                     \
+		{"updated_ns", NAT, absent, "time of the last change, ns since 1970"},         \
+	{                                                                                      \
+		"waits", BOOL, absent, "whether an intent of the plan is not answered yet"     \
 	}
 static const struct wfs_field plan_fields[] = {{"chat_id", TEXT, 0, "id of the chat"},
-	PLAN_MEMBERS(0), {"status", TEXT, 0, "of the plan"}, {NULL}};
+	PLAN_MEMBERS(0), {"status", TEXT, 0, "status of the plan"}, {NULL}};
 static const struct wfs_form plan = {.kind = WFS_FORM_RECORD, .fields = plan_fields};
 static const struct wfs_form plan_list = {.kind = WFS_FORM_LIST, .of = &plan};
 static const struct wfs_field plans_params[] = {
-	PAGE_MEMBERS, {"session_id", TEXT, MAYBE, "only plans of this series"}, {NULL}};
+	PAGE_MEMBERS, {"session_id", TEXT, MAYBE, "only plans of this session"}, {NULL}};
 static const struct wfs_field plans_answer[] = {
 	NEXT_CURSOR, META, {"plans", &plan_list, 0, "the plans of a page"}, {NULL}};
-static const struct wfs_field plan_status_params[] = {{"plan_id", TEXT, MAYBE, "this plan; or"},
-	{"session_id", TEXT, MAYBE, "the last message of this series of the client's own"}, {NULL}};
+static const struct wfs_field plan_status_params[] = {
+	{"plan_id", TEXT, MAYBE, "id of the plan; either this or session_id"},
+	{"session_id", TEXT, MAYBE,
+		"a session of the client: the answer is about its last message, and the plan "
+		"of this message"},
+	{NULL}};
 static const struct wfs_field plan_status_answer[] = {{"chat_id", TEXT, 0, "id of the chat"}, META,
 	{"plan", &plan, WFS_NULLABLE,
-		"with session_id, instead of what follows: the plan of the message"},
-	PLAN_MEMBERS(MAYBE), {"status", TEXT, 0, "of the plan or of the message"}, {NULL}};
+		"with session_id, in place of the members of a plan below: the plan of the "
+		"message, if there is one"},
+	PLAN_MEMBERS(MAYBE),
+	{"status", TEXT, 0, "status of the plan; with session_id, of the message"}, {NULL}};
 
 /* --- files of the tree --- */
 
 #define PLACE                                                                             \
-	{"path", TEXT, 0, "from the root of the tree; / is the root"},                    \
+	{"path", TEXT, 0, "path from the root of the tree, which is /"},                  \
 	{                                                                                 \
 		"at", TEXT, MAYBE,                                                        \
 			"height to read at: head, exact:N or at_least:N; by default head" \
 	}
-#define ATTRIBUTES                                                                                 \
-	{"mode", NAT, 0, "permissions, as a number"},                                              \
-		{"mtime_ns", INTEGER, 0, "last change, ns since 1970"}, {"size", NAT, 0, "bytes"}, \
-	{                                                                                          \
-		"type", WFS_FORM(.kind = WFS_FORM_TEXT, .words = "directory file symlink"), 0,     \
-			"kind of the entry"                                                        \
+#define ATTRIBUTES                                                                             \
+	{"mode", NAT, 0, "permission bits, such as 292 for 0444"},                             \
+		{"mtime_ns", INTEGER, 0, "time of the last change, ns since 1970"},            \
+		{"size", NAT, 0, "size in bytes"},                                             \
+	{                                                                                      \
+		"type", WFS_FORM(.kind = WFS_FORM_TEXT, .words = "directory file symlink"), 0, \
+			"kind of the entry"                                                    \
 	}
 
 static const struct wfs_field fs_list_params[] = {PLACE, PAGE_MEMBERS, {NULL}};
 static const struct wfs_field entry_fields[] = {
-	ATTRIBUTES, {"name", TEXT, 0, "in the directory"}, {NULL}};
+	ATTRIBUTES, {"name", TEXT, 0, "name in the directory"}, {NULL}};
 static const struct wfs_form entry = {.kind = WFS_FORM_RECORD, .fields = entry_fields};
 static const struct wfs_form entries = {.kind = WFS_FORM_LIST, .of = &entry};
 static const struct wfs_field fs_list_answer[] = {
@@ -247,7 +281,7 @@ static const struct wfs_field fs_list_answer[] = {
 static const struct wfs_field fs_stat_params[] = {PLACE, {NULL}};
 static const struct wfs_field fs_stat_answer[] = {ATTRIBUTES, META,
 	{"path", TEXT, 0, "as it was sent"},
-	{"xattrs", &object, 0, "extended attributes, by their names"}, {NULL}};
+	{"xattrs", &object, 0, "values of the extended attributes, by their names"}, {NULL}};
 static const struct wfs_field fs_read_params[] = {PLACE,
 	{"offset", NAT, MAYBE, "first byte to read; by default 0"},
 	{"limit", WFS_FORM_FROM_TO(1, WFS_VERB_READ_MAX), MAYBE,
@@ -261,14 +295,15 @@ static const struct wfs_field fs_read_answer[] = {{"data_b64", TEXT, 0, "base64 
 
 static const struct wfs_field query_params[] = {
 	{"query_type", TEXT, 0, "name of the query; see the command query in worldfs(1)"},
-	{"params", &object, MAYBE, "of the query"}, {NULL}};
+	{"params", &object, MAYBE, "parameters of the query"}, {NULL}};
 static const struct wfs_field blob_stat_params[] = {
-	{"hash_hex", TEXT, 0, "SHA-256 of the bytes, 64 digits"}, {NULL}};
+	{"hash_hex", TEXT, 0, "SHA-256 of the bytes, 64 hexadecimal digits"}, {NULL}};
 static const struct wfs_field blob_stat_answer[] = {{"hash", HASH, 0, "hash of the bytes"},
-	{"height", NAT, 0, "height at which it was listed"}, META, {"size", NAT, 0, "bytes"},
-	{"time_ns", NAT, 0, "time of that, ns since 1970"}, {NULL}};
+	{"height", NAT, 0, "height at which blob/ of the tree began to list the blob"}, META,
+	{"size", NAT, 0, "size in bytes"},
+	{"time_ns", NAT, 0, "time at which blob/ began to list the blob, ns since 1970"}, {NULL}};
 static const struct wfs_field invoke_params[] = {
-	{"action", &object, 0, "{action_type, and its members}; see ACTIONS"}, {NULL}};
+	{"action", &object, 0, "the action: {action_type, and its members}; see ACTIONS"}, {NULL}};
 static const struct wfs_field umount_params[] = {
 	{"dir", TEXT, 0, "absolute path of the directory that was mounted on"}, {NULL}};
 static const struct wfs_field no_params[] = {{NULL}};
@@ -293,7 +328,7 @@ static const struct wfs_field replicas_answer[] = {
 	{"problem", &object, WFS_NULLABLE, "what is wrong with the node that answers"},
 	{"role", TEXT, 0, "of the node that answers"}, {NULL}};
 static const struct wfs_field metrics_answer[] = {
-	{"text", TEXT, 0, "figures as Prometheus reads them"}, {NULL}};
+	{"text", TEXT, 0, "figures in the text format of Prometheus"}, {NULL}};
 
 /* What a verb takes and gives, if not what its effect does. */
 #define TAKES(fields_) WFS_FORM(.kind = WFS_FORM_RECORD, .fields = fields_)
@@ -327,7 +362,8 @@ const struct verb verb_table[] = {
 	VERB(turns, "turns", WFS_EFFECT_PER_READ, false, READ, "list turns", TAKES(turns_params),
 		GIVES(turns_answer)),
 	VERB(intents, "intents", WFS_EFFECT_PER_READ, false, READ,
-		"list effects that have no answer", TAKES(intents_params), GIVES(intents_answer)),
+		"list intents that have no answer, or whose answer was lost", TAKES(intents_params),
+		GIVES(intents_answer)),
 	VERB(intent_resolve, "intent-resolve", WFS_EFFECT_INTENT_RESOLVE, false, CHANGE, AS_EFFECT),
 	VERB(tool, "tool", WFS_EFFECT_TOOL_OUTSIDE, false, CHANGE, AS_EFFECT),
 	VERB(tools, "tools", WFS_EFFECT_PER_READ, false, READ,
@@ -346,10 +382,10 @@ const struct verb verb_table[] = {
 	VERB(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, CHANGE, AS_EFFECT),
 	VERB(step, "step", WFS_EFFECT_AGENT_STEP, false, TURN, AS_EFFECT),
 	VERB(step_again, "step-again", WFS_EFFECT_PER_READ, false, TURN,
-		"ask a model what it was asked in a turn", TAKES(step_again_params),
+		"send the requests of a turn to a model again", TAKES(step_again_params),
 		GIVES(step_again_answer)),
 	VERB(chat, "chat", WFS_EFFECT_PLAN_RUN, false, TURN,
-		"have a model answer, which may make a plan", TAKES(chat_params),
+		"send a message to a model, which answers or makes a plan", TAKES(chat_params),
 		GIVES(chat_answer)),
 	VERB(plans, "plans", WFS_EFFECT_PER_READ, false, READ, "list plans", TAKES(plans_params),
 		GIVES(plans_answer)),
@@ -362,7 +398,7 @@ const struct verb verb_table[] = {
 	VERB(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "stop a plan",
 		TAKES(plan_id_params)),
 	VERB(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,
-		"store a plan from the file of a plan", TAKES(plan_import_params),
+		"store the plan of a file plan.json", TAKES(plan_import_params),
 		GIVES(chat_answer)),
 	VERB(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, AT_ONCE, AS_EFFECT),
 	VERB(wake, "wake", WFS_EFFECT_AGENT_WAKE, false, AT_ONCE, AS_EFFECT),
@@ -380,7 +416,8 @@ const struct verb verb_table[] = {
 		TAKES(umount_params)),
 	VERB(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, AS_EFFECT),
 	VERB(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
-		"tell figures of the owner process", TAKES(no_params), GIVES(metrics_answer)),
+		"read figures of the owner process and the store", TAKES(no_params),
+		GIVES(metrics_answer)),
 	VERB(replicas, "replicas", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
 		"tell the nodes of a replicated world", TAKES(no_params), GIVES(replicas_answer)),
 	VERB(handover, "handover", WFS_EFFECT_WORLD_SHUTDOWN, true, AT_ONCE,

@@ -19,35 +19,41 @@
 
 static const struct wfs_field model_fields[] = {
 	MEMBER(provider, WORDS("openai script"), 0,
-		"what answers: a server with the API of OpenAI, or a file of answers"),
+		"what answers: openai, a server with the API of OpenAI; or script, a file of "
+		"answers"),
 	MEMBER(base_url, &wfs_form_text, WFS_OPTIONAL,
 		"URL of the API, such as http://localhost:11434/v1; required with openai"),
 	MEMBER(file, &wfs_form_text, WFS_OPTIONAL,
 		"path of the file of answers, relative to the world directory; required with "
 		"script"),
 	MEMBER(model, &wfs_form_text, WFS_OPTIONAL,
-		"the server's name of the model; by default the name of the entry; embedding must "
-		"have it"),
+		"name that the server has for the model; by default the name of the entry; "
+		"required in the entry named embedding"),
 	MEMBER(api_key_env, &wfs_form_text, WFS_OPTIONAL,
 		"environment variable of the owner process that has the key for the server"),
 	MEMBER(profile, WORDS("openai vllm llamacpp sglang"), WFS_OPTIONAL,
-		"how the server takes constraints; by default openai"),
+		"server program, which decides how a request asks for a constraint on the "
+		"answer, such as a JSON schema; by default openai"),
 	MEMBER(max_tokens_name, WORDS("max_tokens max_completion_tokens"), WFS_OPTIONAL,
-		"member of a request that limits the answer; by default max_tokens"),
+		"name of the member of a request that limits the length of the answer; by "
+		"default max_tokens"),
 	MEMBER(extra_body, WFS_FORM(.kind = WFS_FORM_OBJECT), WFS_NULLABLE,
-		"members for every request; one that is in the request already is replaced"),
-	MEMBER(stream, &wfs_form_bool, WFS_OPTIONAL, "answers come as a stream; by default false"),
+		"members to add to every request; each replaces a member of the same name"),
+	MEMBER(stream, &wfs_form_bool, WFS_OPTIONAL,
+		"whether to ask the server for answers as a stream; by default false"),
 	MEMBER(dimensions, WFS_FORM_FROM_TO(1, WFS_HOST_DIMENSIONS_MAX), WFS_OPTIONAL,
 		"how many numbers an embedding has; by default as many as the server gives, at "
 		"most 4096"),
 	MEMBER(connect_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds for connecting; by default 5000"),
+		"milliseconds that connecting may take; by default 5000"),
 	MEMBER(first_byte_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds until the answer begins; by default 120000"),
+		"milliseconds from the start of an attempt until the body of its answer "
+		"begins, at most; by default 120000"),
 	MEMBER(idle_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds between two parts of the answer; by default 60000"),
+		"milliseconds between two parts of the answer, at most; by default 60000"),
 	MEMBER(total_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds for all attempts of one request together; by default 600000"),
+		"milliseconds that all attempts of one request may take together; by default "
+		"600000"),
 	{NULL},
 };
 
@@ -125,8 +131,7 @@ static const struct wfs_field server_fields[] = {
 	MEMBER(command,
 		WFS_FORM(.kind = WFS_FORM_LIST, .of = &wfs_form_text, .then = check_command),
 		WFS_OPTIONAL,
-		"program of a server that is a child process, and its arguments; either this or "
-		"url"),
+		"program that is started as the server, and its arguments; either this or url"),
 	MEMBER(url, &wfs_form_text, WFS_OPTIONAL,
 		"URL of a server that speaks Streamable HTTP, such as https://example.org/mcp"),
 	MEMBER(env, WFS_FORM(.kind = WFS_FORM_LIST, .of = &variable_form, .then = check_length),
@@ -136,22 +141,24 @@ static const struct wfs_field server_fields[] = {
 	MEMBER(headers_env,
 		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &variable_form, .then = check_headers),
 		WFS_OPTIONAL,
-		"headers of requests to url, and for each the environment variable of the owner "
-		"process that has its value"),
+		"headers of requests to url: for each, by its name, the environment variable "
+		"of the owner process that has its value"),
 	MEMBER(timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds for starting, for listing tools, and for a call; by default 60000"),
+		"milliseconds that each of these may take: starting the server, listing its "
+		"tools, one call; by default 60000"),
 	MEMBER(output_max_bytes, WFS_FORM_FROM_TO(1, WFS_HOST_OUTPUT_BYTES_MAX), WFS_OPTIONAL,
 		"bytes that the result of a call may have; by default 1048576"),
 	MEMBER(concurrency, WFS_FORM_FROM_TO(1, WFS_HOST_CONCURRENCY_MAX), WFS_OPTIONAL,
-		"calls at the same time; further calls wait; by default 4"),
+		"calls that the server gets at the same time, at most; further calls wait; by "
+		"default 4"),
 	MEMBER(start, WORDS("lazy always"), WFS_OPTIONAL,
-		"lazy: the server is started when it is needed; always: as long as the world is "
-		"driven; by default lazy"),
+		"when the server is started: lazy, when it is first needed; always, with the "
+		"owner process; by default lazy"),
 	MEMBER(sandbox, &wfs_form_bool, WFS_OPTIONAL,
-		"run the command under bubblewrap, with a read-only system and a private /tmp; by "
-		"default false"),
+		"whether to run the command under bwrap(1), with a read-only system and a "
+		"private /tmp; by default false"),
 	MEMBER(network, &wfs_form_bool, WFS_OPTIONAL,
-		"let a command in the sandbox use the network; by default false"),
+		"whether a command in the sandbox may use the network; by default false"),
 	{NULL},
 };
 
@@ -310,8 +317,8 @@ const struct wfs_form wfs_host_model_form = {
 
 static const struct wfs_field host_fields[] = {
 	{"keep_raw", &wfs_form_bool, WFS_OPTIONAL,
-		"keep what models were sent for turns, and what came back, in turns/TURN/raw; by "
-		"default true"},
+		"whether to keep the requests of turns to models, and the answers, in "
+		"turns/TURN/raw; by default true"},
 	{"models", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_model_form), WFS_OPTIONAL,
 		"the models that agents, chats and the memory can ask, by their names"},
 	{"replication", &replication_form, WFS_OPTIONAL,
@@ -322,7 +329,8 @@ static const struct wfs_field host_fields[] = {
 		WFS_OPTIONAL,
 		"servers of the Model Context Protocol, which offer tools, by their names"},
 	{"uids", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_form_text, .then = check_uids),
-		WFS_OPTIONAL, "numbers of users of this host, and the principal that each is"},
+		WFS_OPTIONAL,
+		"the principal that each user of this host acts as, by the user's number"},
 	{NULL},
 };
 const struct wfs_form wfs_host_form = {

@@ -22,122 +22,152 @@
  * (arrays of them).
  */
 #define WFS_PARAMS_NONE(P, effect)
-#define WFS_PARAMS_MANIFEST(P, effect) \
-	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
-#define WFS_PARAMS_REDUCER_STATE(P, effect)                             \
-	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")       \
-	P(effect, TEXT, key_b64, OPTIONAL, "base64 of the key's bytes") \
-	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
-#define WFS_PARAMS_LIST_CELLS(P, effect)                                    \
-	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")           \
-	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")  \
-	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the page before") \
-	P(effect, NAT, limit, OPTIONAL, "cells of a page, at most")
-#define WFS_PARAMS_JOURNAL(P, effect)                             \
-	P(effect, NAT, from, REQUIRED, "seq of the first record") \
-	P(effect, NAT, limit, OPTIONAL, "records, at most")       \
-	P(effect, TEXT, turn, OPTIONAL, "only those of this turn")
+#define WFS_PARAMS_MANIFEST(P, effect)                \
+	P(effect, CONSISTENCY, consistency, OPTIONAL, \
+		"height to read at: head, exact:N or at_least:N; by default head")
+#define WFS_PARAMS_REDUCER_STATE(P, effect)                                                       \
+	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")                                 \
+	P(effect, TEXT, key_b64, OPTIONAL, "base64 of the key's bytes; by default the empty key") \
+	P(effect, CONSISTENCY, consistency, OPTIONAL,                                             \
+		"height to read at: head, exact:N or at_least:N; by default head")
+#define WFS_PARAMS_LIST_CELLS(P, effect)                                           \
+	P(effect, TEXT, reducer, REQUIRED, "name of the reducer")                  \
+	P(effect, CONSISTENCY, consistency, OPTIONAL,                              \
+		"height to read at: head, exact:N or at_least:N; by default head") \
+	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the page before")        \
+	P(effect, NAT, limit, OPTIONAL, "cells of a page, at most: 1 to 1000; by default 1000")
+#define WFS_PARAMS_JOURNAL(P, effect)                                                             \
+	P(effect, NAT, from, REQUIRED, "seq of the first record to read")                         \
+	P(effect, NAT, limit, OPTIONAL, "records of a page, at most: 1 to 1000; by default 1000") \
+	P(effect, TEXT, turn, OPTIONAL, "only records of this turn")
 #define WFS_PARAMS_BLOB_GET(P, effect) \
-	P(effect, TEXT, hash_hex, REQUIRED, "SHA-256 of the bytes, 64 digits")
+	P(effect, TEXT, hash_hex, REQUIRED, "SHA-256 of the bytes, 64 hexadecimal digits")
 #define WFS_PARAMS_BLOB_PUT(P, effect) P(effect, TEXT, data_b64, REQUIRED, "base64 of the bytes")
-#define WFS_PARAMS_EVENT(P, effect)                                        \
-	P(effect, TEXT, schema, REQUIRED, "name of the schema, ns/Name@N") \
-	P(effect, VALUE, value, REQUIRED, "the event")                     \
-	P(effect, VALUE, key, OPTIONAL, "the key that its value gives")    \
-	P(effect, TEXT, dedup, OPTIONAL, "member of the value: once for each value of this member")
-#define WFS_PARAMS_GC(P, effect)                                            \
-	P(effect, NAT, keep_heights, OPTIONAL, "newest heights to keep")    \
-	P(effect, NAT, since, OPTIONAL, "first height to keep")             \
-	P(effect, BOOL, journal, OPTIONAL, "drop the records, too")         \
-	P(effect, NAT, raw_before, OPTIONAL,                                \
-		"drop what models were sent in turns before this height")   \
-	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the call before") \
-	P(effect, NAT, limit, OPTIONAL, "versions to look at, about")
-#define WFS_PARAMS_CODE(P, effect) \
-	P(effect, TEXT, lift, OPTIONAL, "SHA-256 of the code that may run again, 64 digits")
-#define WFS_PARAMS_MOUNT(P, effect)                                                 \
-	P(effect, TEXT, dir, REQUIRED, "absolute path of a directory")              \
-	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")                \
-	P(effect, TEXT, ctl, REQUIRED, "absolute path of the control files")        \
-	P(effect, BOOL, allow_other, OPTIONAL, "other users see the mount")         \
-	P(effect, BOOL, act, OPTIONAL, "other users act as its principal")          \
-	P(effect, BOOL, nest_ctl, OPTIONAL, "the control files are mounted inside") \
-	P(effect, NAT, uid, OPTIONAL, "user that mounted, in its namespace")        \
-	P(effect, NAT, gid, OPTIONAL, "group of that user")
-#define WFS_PARAMS_GRANT(P, effect)                                             \
-	P(effect, TEXT, cap, REQUIRED, "capability, e.g. sys/query@1")          \
-	P(effect, TEXT, to, REQUIRED, "principal")                              \
-	P(effect, OBJECT, params, OPTIONAL, "what the capability's schema has") \
-	P(effect, TEXT, name, OPTIONAL, "name of the grant")                    \
-	P(effect, NAT, expires_at_ns, OPTIONAL, "ns since 1970")                \
-	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")                \
-	P(effect, TEXT, to_artifact_of, OPTIONAL,                               \
-		"owner of the agent, if that belongs to somebody else")
+#define WFS_PARAMS_EVENT(P, effect)                                                             \
+	P(effect, TEXT, schema, REQUIRED, "name of the schema, ns/Name@N")                      \
+	P(effect, VALUE, value, REQUIRED, "value of the event")                                 \
+	P(effect, VALUE, key, OPTIONAL, "must equal the key that routing takes from the value") \
+	P(effect, TEXT, dedup, OPTIONAL,                                                        \
+		"dotted path of a member of the value; the event is not recorded if its "       \
+		"principal has sent one of this schema with the same value of this member")
+#define WFS_PARAMS_GC(P, effect)                                                             \
+	P(effect, NAT, keep_heights, OPTIONAL,                                               \
+		"number of newest heights to keep; either this or since")                    \
+	P(effect, NAT, since, OPTIONAL, "first height to keep; either this or keep_heights") \
+	P(effect, BOOL, journal, OPTIONAL,                                                   \
+		"drop the records before the first height that is kept, too")                \
+	P(effect, NAT, raw_before, OPTIONAL,                                                 \
+		"drop the files in turns/TURN/raw of turns that began before this height")   \
+	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the call before")                  \
+	P(effect, NAT, limit, OPTIONAL,                                                      \
+		"about how many versions to look at, at most 1048576; when absent, all")
+#define WFS_PARAMS_CODE(P, effect)      \
+	P(effect, TEXT, lift, OPTIONAL, \
+		"SHA-256 of code that may run again from now on, 64 hexadecimal digits")
+#define WFS_PARAMS_MOUNT(P, effect)                                                           \
+	P(effect, TEXT, dir, REQUIRED,                                                        \
+		"absolute path of the directory that the tree is mounted on")                 \
+	P(effect, TEXT, as, OPTIONAL,                                                         \
+		"principal that the mount belongs to; by default that of the client")         \
+	P(effect, TEXT, ctl, REQUIRED,                                                        \
+		"absolute path of the directory that the control files are mounted on")       \
+	P(effect, BOOL, allow_other, OPTIONAL, "whether other users may use the mount")       \
+	P(effect, BOOL, act, OPTIONAL,                                                        \
+		"whether other users, too, act as the principal of the mount")                \
+	P(effect, BOOL, nest_ctl, OPTIONAL,                                                   \
+		"whether the control files are mounted inside of the tree, at ctl")           \
+	P(effect, NAT, uid, OPTIONAL,                                                         \
+		"number of the user who made the mount, in the user namespace of the client") \
+	P(effect, NAT, gid, OPTIONAL, "number of the group of this user, in the same namespace")
+#define WFS_PARAMS_GRANT(P, effect)                                                             \
+	P(effect, TEXT, cap, REQUIRED, "capability, e.g. sys/query@1")                          \
+	P(effect, TEXT, to, REQUIRED, "principal that gets the grant")                          \
+	P(effect, OBJECT, params, OPTIONAL,                                                     \
+		"parameters of the capability, such as scope; see worldfs(1)")                  \
+	P(effect, TEXT, name, OPTIONAL, "name of the grant; one is made when absent")           \
+	P(effect, NAT, expires_at_ns, OPTIONAL,                                                 \
+		"time at which the grant ends, ns since 1970; when absent, it does not end by " \
+		"time")                                                                         \
+	P(effect, OBJECT, budget, OPTIONAL,                                                     \
+		"{calls?, tokens?}: after how many recorded calls or tokens of a model the "    \
+		"grant ends")                                                                   \
+	P(effect, TEXT, to_artifact_of, OPTIONAL,                                               \
+		"owner of the agent that gets the grant; needed if another principal owns it")
 #define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "name of the grant")
 #define WFS_PARAMS_PRINCIPAL(P, effect)                              \
 	P(effect, TEXT, id, REQUIRED, "name of the principal")       \
 	P(effect, NAT, scrip, OPTIONAL, "scrip that it begins with") \
-	P(effect, OBJECT, quotas, OPTIONAL, "{disk?, journal?, llm_budget?, llm_tokens?}")
-#define WFS_PARAMS_APPLY(P, effect)                                                  \
-	P(effect, OBJECT, manifest, REQUIRED, "the document")                        \
-	P(effect, TEXT, base_manifest_hash, OPTIONAL, "of the one that it replaces") \
-	P(effect, TEXT, reason, OPTIONAL, "why, for the record")                     \
-	P(effect, BOOL, dry_run, OPTIONAL, "tell what would change, change nothing")
+	P(effect, OBJECT, quotas, OPTIONAL,                          \
+		"{disk?, journal?, llm_budget?, llm_tokens?}: how much the principal may use")
+#define WFS_PARAMS_APPLY(P, effect)                                                             \
+	P(effect, OBJECT, manifest, REQUIRED, "the new manifest")                               \
+	P(effect, TEXT, base_manifest_hash, OPTIONAL,                                           \
+		"hash of the manifest to replace; if another one is in force, nothing changes") \
+	P(effect, TEXT, reason, OPTIONAL, "why the manifest is applied; kept in the record")    \
+	P(effect, BOOL, dry_run, OPTIONAL,                                                      \
+		"whether to change nothing, and only tell what would change")
 
 /* Actions: each may have `reasoning`, which is kept in its record. */
-#define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_READ_ARTIFACT(P, effect)              \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_NOOP(P, effect) \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_READ_ARTIFACT(P, effect)                          \
+	P(effect, TEXT, artifact_id, REQUIRED, "id of the artifact") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 #define WFS_PARAMS_WRITE_ARTIFACT(P, effect)                                                   \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id; a new one makes an artifact")          \
-	P(effect, TEXT, type, OPTIONAL, "of your choice; data when absent")                    \
+	P(effect, TEXT, artifact_id, REQUIRED,                                                 \
+		"id of the artifact; a new id makes a new artifact")                           \
+	P(effect, TEXT, type, OPTIONAL, "a word of your choice; data when absent")             \
 	P(effect, VALUE, content, OPTIONAL, "text, or a JSON value")                           \
 	P(effect, TEXT, code, OPTIONAL, "Lua that defines run(...) or check(...)")             \
-	P(effect, BOOL, executable, OPTIONAL, "can it be invoked? true when it has code")      \
+	P(effect, BOOL, executable, OPTIONAL,                                                  \
+		"whether it can be invoked; when absent, true if it has code")                 \
 	P(effect, NAT, price, OPTIONAL, "scrip for an invocation; 0 when absent")              \
 	P(effect, OBJECT, policy, OPTIONAL, "{read_price?, invoke_price?} instead of price")   \
-	P(effect, OBJECT, interface, OPTIONAL, "{description?, methods: [{name, input}]}")     \
+	P(effect, OBJECT, interface, OPTIONAL,                                                 \
+		"how it is invoked: {description?, methods: [{name, input}]}")                 \
 	P(effect, TEXTS, depends_on, OPTIONAL, "ids of artifacts that its code needs")         \
-	P(effect, OBJECT, metadata, OPTIONAL, "of your choice")                                \
+	P(effect, OBJECT, metadata, OPTIONAL, "members of your choice")                        \
 	P(effect, TEXT, access, OPTIONAL,                                                      \
 		"freeware (when absent), transferable_freeware, self_owned, private, public, " \
 		"or the id of a contract")                                                     \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_EDIT_ARTIFACT(P, effect)                                         \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id")                            \
-	P(effect, TEXT, old_string, REQUIRED, "occurs exactly once in the content") \
-	P(effect, TEXT, new_string, REQUIRED, "takes its place")                    \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_DELETE_ARTIFACT(P, effect)            \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_INVOKE_ARTIFACT(P, effect)                                  \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id")                       \
-	P(effect, TEXT, method, OPTIONAL, "of its interface; run when absent") \
-	P(effect, VALUES, args, OPTIONAL, "arguments; none when absent")       \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_QUERY_KERNEL(P, effect)                         \
-	P(effect, TEXT, query_type, REQUIRED, "type of the query") \
-	P(effect, OBJECT, params, OPTIONAL, "of the query")        \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_EDIT_ARTIFACT(P, effect)                                              \
+	P(effect, TEXT, artifact_id, REQUIRED, "id of the artifact")                     \
+	P(effect, TEXT, old_string, REQUIRED,                                            \
+		"text to replace, which occurs exactly once in the content")             \
+	P(effect, TEXT, new_string, REQUIRED, "text that takes the place of old_string") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_DELETE_ARTIFACT(P, effect)                        \
+	P(effect, TEXT, artifact_id, REQUIRED, "id of the artifact") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_INVOKE_ARTIFACT(P, effect)                                         \
+	P(effect, TEXT, artifact_id, REQUIRED, "id of the artifact")                  \
+	P(effect, TEXT, method, OPTIONAL, "method of its interface; run when absent") \
+	P(effect, VALUES, args, OPTIONAL, "arguments; none when absent")              \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_QUERY_KERNEL(P, effect)                             \
+	P(effect, TEXT, query_type, REQUIRED, "type of the query")     \
+	P(effect, OBJECT, params, OPTIONAL, "parameters of the query") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 #define WFS_PARAMS_TRANSFER(P, effect)                                                       \
-	P(effect, TEXT, to, REQUIRED, "principal or artifact")                               \
+	P(effect, TEXT, to, REQUIRED, "principal or artifact that gets it")                  \
 	P(effect, NAT, amount, REQUIRED, "how much, 1 or more")                              \
 	P(effect, TEXT, resource, OPTIONAL,                                                  \
-		"scrip (when absent), disk, journal, llm_budget or llm_tokens: quota of it") \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_TRANSFER_OWNERSHIP(P, effect)         \
-	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
-	P(effect, TEXT, to, REQUIRED, "principal")       \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_SUBMIT_TO_MINT(P, effect)                             \
-	P(effect, TEXT, artifact_id, REQUIRED, "an executable of yours") \
-	P(effect, NAT, bid, REQUIRED, "scrip, 1 or more")                \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_CANCEL_MINT(P, effect)                                          \
-	P(effect, TEXT, submission_id, REQUIRED, "as submit_to_mint has given it") \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
+		"scrip (when absent), or the resource whose quota you give: disk, journal, " \
+		"llm_budget or llm_tokens")                                                  \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_TRANSFER_OWNERSHIP(P, effect)                          \
+	P(effect, TEXT, artifact_id, REQUIRED, "id of the artifact")      \
+	P(effect, TEXT, to, REQUIRED, "principal that gets the artifact") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_SUBMIT_TO_MINT(P, effect)                                   \
+	P(effect, TEXT, artifact_id, REQUIRED, "executable artifact of yours") \
+	P(effect, NAT, bid, REQUIRED, "scrip that you bid, 1 or more")         \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
+#define WFS_PARAMS_CANCEL_MINT(P, effect)                           \
+	P(effect, TEXT, submission_id, REQUIRED,                    \
+		"id of the bid, from the answer of submit_to_mint") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 
 #define WFS_PARAMS_SCHEDULE(P, effect)                                                           \
 	P(effect, OBJECT, action, REQUIRED,                                                      \
@@ -145,37 +175,53 @@
 	P(effect, TEXT, id, OPTIONAL, "name of the timer; one is made when absent")              \
 	P(effect, TEXT, at, OPTIONAL, "due once, at this time of RFC 3339")                      \
 	P(effect, NAT, after_ms, OPTIONAL, "due once, so many milliseconds from now")            \
-	P(effect, NAT, every_ms, OPTIONAL, "due again and again, from 100 on")                   \
+	P(effect, NAT, every_ms, OPTIONAL,                                                       \
+		"due again and again, every so many milliseconds, 100 or more")                  \
 	P(effect, TEXT, cron, OPTIONAL, "due by five fields: minute, hour, day, month, weekday") \
 	P(effect, TEXT, tz, OPTIONAL, "time zone of cron; UTC when absent")                      \
 	P(effect, TEXT, catch_up, OPTIONAL,                                                      \
-		"of due times that were missed: one (when absent), all or none")                 \
-	P(effect, TEXT, until, OPTIONAL, "last time of RFC 3339 at which it can be due")         \
+		"how many times it fires for due times that were missed: one (when absent), "    \
+		"all or none")                                                                   \
+	P(effect, TEXT, until, OPTIONAL, "time of RFC 3339 after which it is not due any more")  \
 	P(effect, NAT, max, OPTIONAL, "how often it fires, at most")                             \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 #define WFS_PARAMS_UNSCHEDULE(P, effect)                          \
 	P(effect, TEXT, id, REQUIRED, "name of a timer of yours") \
-	P(effect, VALUE, reasoning, OPTIONAL, "why")
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 
-#define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_RESOLVE_MINT(P, effect) \
+	P(effect, VALUE, reasoning, OPTIONAL, "why you take this action; kept in its record")
 
-#define WFS_PARAMS_STEP(P, effect)                                                            \
-	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                         \
-	P(effect, TEXT, message, OPTIONAL, "message to the agent; by default its own prompt") \
-	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with")     \
-	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")            \
-	P(effect, NAT, max_turns, OPTIONAL, "requests of a run, no more than the agent's")    \
-	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")           \
-	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                                  \
-	P(effect, BOOL, wait, OPTIONAL, "for its end; true when absent")
-#define WFS_PARAMS_CANCEL(P, effect) P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")
+#define WFS_PARAMS_STEP(P, effect)                                                                \
+	P(effect, TEXT, agent, REQUIRED, "id of an artifact of the type agent")                   \
+	P(effect, TEXT, message, OPTIONAL, "message to the agent; by default the agent's prompt") \
+	P(effect, VALUES, messages, OPTIONAL,                                                     \
+		"in place of message: all messages that the turn begins with")                    \
+	P(effect, TEXTS, tools, OPTIONAL,                                                         \
+		"names of those of the agent's tools that the model is offered; when absent, "    \
+		"all")                                                                            \
+	P(effect, NAT, max_turns, OPTIONAL,                                                       \
+		"requests to the model in each turn, at most; no more than max_turns of the "     \
+		"agent, the default")                                                             \
+	P(effect, NAT, turns, OPTIONAL,                                                           \
+		"how many turns the agent takes, one after the other; 1 when absent")             \
+	P(effect, NAT, timeout_ms, OPTIONAL,                                                      \
+		"milliseconds that each turn may take; a shorter run_timeout_ms of the agent "    \
+		"prevails")                                                                       \
+	P(effect, BOOL, wait, OPTIONAL,                                                           \
+		"whether to answer only when the turns have ended; true when absent")
+#define WFS_PARAMS_CANCEL(P, effect) \
+	P(effect, TEXT, turn_id, REQUIRED, "id of a turn that has not ended")
 #define WFS_PARAMS_WAKE(P, effect) \
-	P(effect, TEXT, turn_id, REQUIRED, "a run whose tool wait_until waits")
-#define WFS_PARAMS_APPROVE(P, effect)                                   \
-	P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")        \
-	P(effect, TEXT, call_id, REQUIRED, "its call that has to wait") \
-	P(effect, TEXT, decision, REQUIRED, "allow or deny")            \
-	P(effect, NAT, turn, OPTIONAL, "of the call, if several turns have its id")
+	P(effect, TEXT, turn_id, REQUIRED, "id of a turn whose call of wait_until waits")
+#define WFS_PARAMS_APPROVE(P, effect)                                                        \
+	P(effect, TEXT, turn_id, REQUIRED, "id of a turn that has not ended")                \
+	P(effect, TEXT, call_id, REQUIRED,                                                   \
+		"id of a tool call of the turn that waits for an approval")                  \
+	P(effect, TEXT, decision, REQUIRED, "what becomes of the call: allow or deny")       \
+	P(effect, NAT, turn, OPTIONAL,                                                       \
+		"number of the request to the model that gave the call; needed if the turn " \
+		"has several calls with this id")
 #define WFS_PARAMS_GENERATE(P, effect)                                  \
 	P(effect, NAT, attempt, OPTIONAL, "of the step, from 1")        \
 	P(effect, TEXT, chat_id, OPTIONAL, "that asks")                 \
@@ -193,13 +239,13 @@
 	P(effect, TEXT, run_id, OPTIONAL, "that asks")           \
 	P(effect, TEXT, step_id, OPTIONAL, "of the plan")        \
 	P(effect, NAT, turn, OPTIONAL, "of the run")
-#define WFS_PARAMS_TOOL_OUTSIDE(P, effect)                                    \
-	P(effect, OBJECT, arguments, OPTIONAL, "of the tool; {} when absent") \
-	P(effect, TEXT, name, REQUIRED, "of the tool, as server.tool")
-#define WFS_PARAMS_INTENT_RESOLVE(P, effect)                                                \
-	P(effect, TEXT, intent_id, REQUIRED, "id of a call whose answer was lost")          \
-	P(effect, TEXT, outcome, REQUIRED, "whether the call took place: done or not-done") \
-	P(effect, VALUE, result, OPTIONAL, "of the call, for the record")
+#define WFS_PARAMS_TOOL_OUTSIDE(P, effect)                                              \
+	P(effect, OBJECT, arguments, OPTIONAL, "arguments of the tool; {} when absent") \
+	P(effect, TEXT, name, REQUIRED, "full name of the tool, server.tool")
+#define WFS_PARAMS_INTENT_RESOLVE(P, effect)                                                     \
+	P(effect, TEXT, intent_id, REQUIRED, "id of the intent of a call whose answer was lost") \
+	P(effect, TEXT, outcome, REQUIRED, "whether the call took place: done or not-done")      \
+	P(effect, VALUE, result, OPTIONAL, "result of the call; kept in the record")
 #define WFS_PARAMS_ADVANCE(P, effect)                       \
 	P(effect, TEXT, mode, REQUIRED, "condition or llm") \
 	P(effect, TEXT, run_id, REQUIRED, "that is to end") \
@@ -224,25 +270,28 @@
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
-#define WFS_ACTIONS(X)                                                                            \
-	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                            \
-	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")      \
-	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                      \
-		"make an artifact, or change what is given")                                      \
-	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")       \
-	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")     \
-	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                    \
-		"run an artifact's code, at its price")                                           \
-	X(ACTION_QUERY_KERNEL, action_query_kernel, "query.kernel", "query", "plan-only",         \
-		query_kernel, WFS_PARAMS_QUERY_KERNEL, "ask about the world; nothing changes")    \
-	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                          \
-	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")     \
-	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact")    \
-	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                         \
-	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")         \
-	X(ACTION_SCHEDULE, action_schedule, "timer.schedule", "timer", "both", timer_schedule,    \
-		WFS_PARAMS_SCHEDULE, "have an action done later, once or again and again")        \
-	X(ACTION_UNSCHEDULE, action_unschedule, "timer.unschedule", "timer", "plan-only", action, \
+#define WFS_ACTIONS(X)                                                                             \
+	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                             \
+	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")       \
+	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                       \
+		"make an artifact, or change those parts that are given")                          \
+	WFS_ACTION(                                                                                \
+		X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in an artifact's content") \
+	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")      \
+	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                     \
+		"run an artifact's code, at its price")                                            \
+	X(ACTION_QUERY_KERNEL, action_query_kernel, "query.kernel", "query", "plan-only",          \
+		query_kernel, WFS_PARAMS_QUERY_KERNEL, "ask about the world, without changing it") \
+	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or a part of a quota")               \
+	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")      \
+	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act",                                       \
+		"bid, in the auction of the mint, for a score of an artifact")                     \
+	WFS_ACTION(                                                                                \
+		X, CANCEL_MINT, cancel_mint, "act", "take back a bid in the auction of the mint")  \
+	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")          \
+	X(ACTION_SCHEDULE, action_schedule, "timer.schedule", "timer", "both", timer_schedule,     \
+		WFS_PARAMS_SCHEDULE, "have an action done later, once or again and again")         \
+	X(ACTION_UNSCHEDULE, action_unschedule, "timer.unschedule", "timer", "plan-only", action,  \
 		WFS_PARAMS_UNSCHEDULE, "delete a timer")
 #define WFS_EFFECTS(X)                                                                             \
 	X(INTROSPECT_MANIFEST, introspect_manifest, "introspect.manifest", "query", "both",        \
@@ -250,13 +299,15 @@
 	X(INTROSPECT_REDUCER_STATE, introspect_reducer_state, "introspect.reducer_state", "query", \
 		"both", introspect_reducer_state, WFS_PARAMS_REDUCER_STATE, "read a cell")         \
 	X(INTROSPECT_JOURNAL_HEAD, introspect_journal_head, "introspect.journal_head", "query",    \
-		"both", introspect_journal_head, WFS_PARAMS_NONE, "tell where the journal stands") \
+		"both", introspect_journal_head, WFS_PARAMS_NONE,                                  \
+		"read the height, and the hashes of manifest and snapshot")                        \
 	X(INTROSPECT_LIST_CELLS, introspect_list_cells, "introspect.list_cells", "query", "both",  \
 		introspect_list_cells, WFS_PARAMS_LIST_CELLS, "list the cells of a reducer")       \
 	X(INTROSPECT_JOURNAL, introspect_journal, "introspect.journal", "query", "plan-only",      \
 		introspect_journal, WFS_PARAMS_JOURNAL, "read records")                            \
 	X(INTROSPECT_STATUS, introspect_status, "introspect.status", "query", "plan-only",         \
-		introspect_status, WFS_PARAMS_NONE, "tell how the daemon is")                      \
+		introspect_status, WFS_PARAMS_NONE,                                                \
+		"read the state of the world, its owner process and its mounts")                   \
 	X(BLOB_GET, blob_get, "blob.get", "blob", "plan-only", blob_get, WFS_PARAMS_BLOB_GET,      \
 		"read a blob")                                                                     \
 	X(BLOB_PUT, blob_put, "blob.put", "blob", "plan-only", blob_put, WFS_PARAMS_BLOB_PUT,      \
@@ -265,43 +316,45 @@
 		"send an event")                                                                   \
 	WFS_ACTIONS(X)                                                                             \
 	X(MINT_SCORE, mint_score, "mint.score", "admin", "plan-only", mint_score,                  \
-		WFS_PARAMS_MINT_SCORE, "score what has won an auction of the mint")                \
+		WFS_PARAMS_MINT_SCORE, "score the artifact that has won an auction of the mint")   \
 	X(AGENT_STEP, agent_step, "agent.step", "drive", "plan-only", agent_step, WFS_PARAMS_STEP, \
-		"drive turns of an agent")                                                         \
+		"have an agent take turns")                                                        \
 	X(AGENT_CANCEL, agent_cancel, "agent.cancel", "drive", "plan-only", agent_run,             \
-		WFS_PARAMS_CANCEL, "end a run of an agent")                                        \
+		WFS_PARAMS_CANCEL, "cancel a turn of an agent")                                    \
 	X(AGENT_APPROVE, agent_approve, "agent.approve", "drive", "plan-only", agent_run,          \
-		WFS_PARAMS_APPROVE, "let a tool call be made that has to wait, or not")            \
+		WFS_PARAMS_APPROVE, "allow or refuse a tool call that waits for an approval")      \
 	X(AGENT_WAKE, agent_wake, "agent.wake", "drive", "plan-only", agent_run, WFS_PARAMS_WAKE,  \
-		"let a run go on that waits for a time or an event")                               \
+		"let a turn that waits for a time or an event go on at once")                      \
 	X(LLM_GENERATE, llm_generate, "llm.generate", "llm", "plan-only", llm_generate,            \
 		WFS_PARAMS_GENERATE, "have a model answer")                                        \
 	X(TOOL_CALL, tool_call, "tool.call", "drive", "plan-only", tool_call,                      \
-		WFS_PARAMS_TOOL_CALL, "call a tool that a model wants")                            \
+		WFS_PARAMS_TOOL_CALL, "call a tool that a model has asked for")                    \
 	X(TOOL_OUTSIDE, tool_outside, "tool.outside", "tool", "plan-only", tool_outside,           \
 		WFS_PARAMS_TOOL_OUTSIDE, "call a tool of a server outside of the world")           \
 	X(INTENT_RESOLVE, intent_resolve, "intent.resolve", "tool", "plan-only", intent_resolve,   \
-		WFS_PARAMS_INTENT_RESOLVE, "say whether a call took place whose answer was lost")  \
+		WFS_PARAMS_INTENT_RESOLVE,                                                         \
+		"say whether a call of an outside tool, whose answer was lost, took place")        \
 	X(WORKFLOW_ADVANCE, workflow_advance, "workflow.advance", "drive", "plan-only",            \
-		workflow_advance, WFS_PARAMS_ADVANCE, "decide which state an agent is in next")    \
+		workflow_advance, WFS_PARAMS_ADVANCE,                                              \
+		"decide the next state of an agent's workflow")                                    \
 	X(PLAN_RUN, plan_run, "plan.run", "drive", "plan-only", plan, WFS_PARAMS_PLAN,             \
 		"chat, run and resume plans")                                                      \
 	X(PLAN_CANCEL, plan_cancel, "plan.cancel", "drive", "plan-only", plan, WFS_PARAMS_PLAN,    \
 		"stop a plan")                                                                     \
 	X(PLAN_NORMALIZE, plan_normalize, "plan.normalize", "drive", "plan-only", plan_normalize,  \
-		WFS_PARAMS_PLAN, "cut a plan into steps")                                          \
+		WFS_PARAMS_PLAN, "find the steps in the text of a plan")                           \
 	X(PLAN_ADVANCE, plan_advance, "plan.advance", "drive", "plan-only", plan, WFS_PARAMS_PLAN, \
-		"go on with a plan")                                                               \
+		"begin the next steps of a plan")                                                  \
 	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", world_snapshot,  \
 		WFS_PARAMS_NONE, "record a snapshot")                                              \
 	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \
 		"drop old heights")                                                                \
 	X(WORLD_CODE, world_code, "world.code", "admin", "plan-only", world_code, WFS_PARAMS_CODE, \
-		"list code that crashed, and let it run again")                                    \
+		"list code that has crashed, or let such code run again")                          \
 	X(WORLD_MOUNT, world_mount, "world.mount", "admin", "plan-only", world_mount,              \
 		WFS_PARAMS_MOUNT, "mount and unmount")                                             \
 	X(WORLD_SHUTDOWN, world_shutdown, "world.shutdown", "admin", "plan-only", world_shutdown,  \
-		WFS_PARAMS_NONE, "end the daemon")                                                 \
+		WFS_PARAMS_NONE, "end the owner process")                                          \
 	X(WORLD_GRANT, world_grant, "world.grant", "admin", "plan-only", world_grant,              \
 		WFS_PARAMS_GRANT, "grant a capability")                                            \
 	X(WORLD_REVOKE, world_revoke, "world.revoke", "admin", "plan-only", world_revoke,          \
@@ -309,7 +362,7 @@
 	X(WORLD_PRINCIPAL, world_principal, "world.principal", "admin", "plan-only",               \
 		world_principal, WFS_PARAMS_PRINCIPAL, "add a principal")                          \
 	X(WORLD_APPLY, world_apply, "world.apply", "admin", "plan-only", world_apply,              \
-		WFS_PARAMS_APPLY, "bring a manifest into force")
+		WFS_PARAMS_APPLY, "put a new manifest in force")
 
 enum wfs_effect {
 #define WFS_EFFECT_ENUM(constant, ...) WFS_EFFECT_##constant,
