@@ -339,11 +339,15 @@ static int send_with_id(struct nodes *nodes, int index, const char *id)
 	return wfs_world_call(nodes->peers[index].world.world, &request);
 }
 
+/* A follower shows a record before it notes the id of its request. */
 static void expect_id(struct nodes *nodes, int index, const char *id, uint64_t seq)
 {
+	struct wfs_ids *const ids = wfs_node_ids(nodes->peers[index].node);
+	const int64_t until_ns = wfs_clock_monotonic_ns() + SOON_MS * INT64_C(1000000);
 	uint64_t found = 0;
 
-	assert_true(wfs_ids_find(wfs_node_ids(nodes->peers[index].node), id, &found));
+	while (!wfs_ids_find(ids, id, &found) && wfs_clock_monotonic_ns() < until_ns)
+		usleep(2000);
 	assert_int_equal(found, seq);
 }
 
