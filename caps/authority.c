@@ -2,7 +2,8 @@
 /*
  * Grants are kept as their documents. A principal at work has a holder, with the rights that follow
  * from the grants; its rights are made again when a commit has changed one of its grants. If the
- * grants cannot be read, nobody has any rights until they can be.
+ * grants cannot be read, nobody has any rights until they can be; if rights are lent, nobody but
+ * operator has any after they have ended.
  * Locks, in the order in which they are taken: `telling` while watchers are notified, so that a
  * change by a commit and one by time come one after the other; `lock` for the tables, for moments
  * only.
@@ -58,6 +59,9 @@ struct wfs_authority {
 	uint32_t reducer_id;     /* of sys.grant; 0: the world has no such reducer */
 	uint64_t height;         /* of the grants, or a later one */
 	int64_t expired_ns;      /* watchers were notified of what expired until then */
+	int64_t lent_until_ns;   /* see wfs_authority_lend() */
+	bool lapsed;             /* the holders' rights are those after that moment */
+	json_t *no_grants;       /* {} */
 	struct wfs_holder *holders;
 	void *holder_tree; /* the holders by principal: tsearch(3) */
 	bool stopping;
@@ -163,6 +167,21 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
 
 /* --- rights --- */
 
+/* Have the rights that were lent ended? Under the lock. */
+static bool is_over(const struct wfs_authority *authority)
+{
+	return authority->lent_until_ns != INT64_MAX &&
+		wfs_clock_boottime_ns() >= authority->lent_until_ns;
+}
+
+/* The grants from which the rights of a principal follow. @over: have rights that were lent ended?
+ * Under the lock. */
+static json_t *grants_for(const struct wfs_authority *authority, const char *principal, bool over)
+{
+	return over && strcmp(principal, WFS_PRINCIPAL_OPERATOR) != 0 ? authority->no_grants
+								      : authority->grants;
+}
+
 /* Makes a holder's rights. Without memory it has none, and the next caller tries again.
  * Under the lock. */
 static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
@@ -171,9 +190,23 @@ static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
 	struct wfs_rights *rights = NULL;
 
 	holder->stale =
-		wfs_rights_new(holder->principal, manifest, authority->grants, &rights) != 0;
+		wfs_rights_new(holder->principal, manifest,
+			grants_for(authority, holder->principal, authority->lapsed), &rights) != 0;
 	wfs_rights_unref(holder->rights);
 	holder->rights = rights;
+}
+
+/* Makes the rights that a principal has now. Return: caller unrefs; NULL without memory. Under the
+ * lock. */
+static struct wfs_rights *make_rights(struct wfs_authority *authority, const char *principal)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);
+	struct wfs_rights *rights = NULL;
+
+	return wfs_rights_new(principal, manifest,
+		       grants_for(authority, principal, is_over(authority)), &rights)
+		? NULL
+		: rights;
 }
 
 struct wfs_rights *wfs_authority_rights(
@@ -182,6 +215,8 @@ struct wfs_rights *wfs_authority_rights(
 	WFS_GUARD(&authority->lock);
 
 	*ret_height = authority->height;
+	if (is_over(authority) != authority->lapsed) /* the watchers are not notified yet */
+		return make_rights(authority, holder->principal);
 	if (holder->stale)
 		refresh(authority, holder);
 	return holder->rights ? wfs_rights_ref(holder->rights) : NULL;
@@ -232,14 +267,12 @@ static void mark(struct wfs_authority *authority, const json_t *document)
 
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal)
 {
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);
-	struct wfs_rights *rights = NULL;
 	WFS_GUARD(&authority->lock);
 	struct wfs_holder *const holder = find_holder(authority, principal);
 
-	if (holder && !holder->stale)
-		return wfs_rights_ref(holder->rights);
-	return wfs_rights_new(principal, manifest, authority->grants, &rights) ? NULL : rights;
+	return holder && !holder->stale && is_over(authority) == authority->lapsed
+		? wfs_rights_ref(holder->rights)
+		: make_rights(authority, principal);
 }
 
 /* Makes stale rights again. Under both locks. */
@@ -277,6 +310,28 @@ static void tell(struct wfs_authority *authority)
 			watcher = watcher->next)
 			watcher->changed(watcher);
 	}
+}
+
+/* Takes over that rights are lent again, or have ended. Under `telling`. */
+static void take_lent(struct wfs_authority *authority, int64_t until_ns)
+{
+	WFS_GUARD(&authority->lock);
+
+	authority->lent_until_ns = until_ns;
+	if (is_over(authority) == authority->lapsed)
+		return;
+	authority->lapsed = !authority->lapsed;
+	for (struct wfs_holder *holder = authority->holders; holder; holder = holder->next)
+		holder->stale = true;
+	renew(authority);
+}
+
+void wfs_authority_lend(struct wfs_authority *authority, int64_t until_ns)
+{
+	WFS_GUARD(&authority->telling);
+
+	take_lent(authority, until_ns);
+	tell(authority);
 }
 
 /* --- what commits change --- */
@@ -640,11 +695,14 @@ int wfs_authority_new(
 		return wfs_error_from_errno(error, -ENOMEM, "read the grants");
 	authority->world = world;
 	authority->expired_ns = wfs_clock_realtime_ns();
+	authority->lent_until_ns = INT64_MAX;
+	authority->no_grants = json_object();
 	authority->observer.committed = committed;
 	pthread_mutex_init(&authority->telling, NULL);
 	pthread_mutex_init(&authority->lock, NULL);
 	pthread_cond_init(&authority->timer_wanted, NULL);
-	int r = reload(authority, error);
+	int r = authority->no_grants ? reload(authority, error)
+				     : wfs_error_from_errno(error, -ENOMEM, "read the grants");
 	if (r)
 		return r;
 	if (!wfs_world_read_only(world)) {
@@ -706,6 +764,7 @@ void wfs_authority_free(struct wfs_authority *authority)
 	stop_timer(authority);
 	free_holders(authority);
 	json_decref(authority->grants);
+	json_decref(authority->no_grants);
 	wfs_tools_unref(authority->tools);
 	pthread_cond_destroy(&authority->timer_wanted);
 	pthread_mutex_destroy(&authority->lock);

@@ -6,6 +6,7 @@
  * was not done and may be sent again; or it has another status, which says so of all requests: 409
  * because the receiver does not own the world, is behind the sender, or does one of the requests
  * already; 422 because it does not understand the document; 500 because it is short of memory.
+ * The document {"reach":H} asks whether the mounts of a node were told of the height H: 200, or 409.
  */
 #pragma once
 
@@ -25,7 +26,10 @@ enum {
 	RELAY_LONG_MAX = 48,             /* requests with threads of their own */
 	RELAY_IN_THREADS = 4,            /* which begin what other nodes ask for */
 	RELAY_CONNECT_MS = 1000,
-	RELAY_AGAIN_MS = 20, /* before a request is sent again */
+	RELAY_AGAIN_MS = 20,   /* before a request is sent again */
+	RELAY_REACH_MS = 1000, /* for a node to say what height it has */
+	/* A node sees that its lease has ended by a round, which may wait for etcd. */
+	RELAY_ROUND_MS = 3000,
 };
 
 /* A call on its way to the owner. */
@@ -60,15 +64,24 @@ struct relay_out *relay_list_take(struct relay_list *list); /* NULL: it is empty
 
 struct relay_in;
 
+/* A call that is done, and whose answer waits for other nodes. */
+struct relay_waiter {
+	struct relay_waiter *next;
+	struct wfs_call *call;
+	void (*done)(struct wfs_call *call);
+};
+
 struct wfs_relay {
 	struct wfs_authority *authority;
 	struct wfs_host *host;
 	struct wfs_join *join;
 	int64_t wait_ns; /* how long a request may wait */
+	int64_t lease_ns;
 	struct wfs_observer observer;
 	struct wfs_work *in; /* begins what other nodes ask for */
 	pthread_t lane;      /* sends all that is not long, in order */
-	bool lane_started;
+	pthread_t confirmer; /* waits until other nodes have taken over revocations */
+	bool lane_started, confirmer_started;
 	atomic_uint_fast64_t id_count;
 	atomic_bool stopping;
 
@@ -82,7 +95,8 @@ struct wfs_relay {
 	size_t long_count;
 	uint64_t height;      /* of the world, whose mounts were told of it */
 	struct relay_in *ins; /* documents under way */
-	json_t *busy;         /* ids of their requests → true */
+	struct relay_waiter *waiters;
+	json_t *busy; /* ids of their requests → true */
 };
 
 /* --- relay-out.c --- */
@@ -94,6 +108,19 @@ void *relay_lane(void *relay);
 
 /* Answers what waits for @height. Thread: the publisher's. */
 void relay_reach(struct wfs_relay *relay, uint64_t height);
+
+/* --- relay-confirm.c --- */
+
+/* Does the answer to a call wait until no other node shows what the call has taken away?
+ * @again: it was done before, and its answer was lost */
+bool relay_confirms(const struct wfs_call *call, const char *verb, bool again);
+
+/* Waits for other nodes on a thread of its own, and then calls @done. Names those that have not
+ * confirmed in the answer. */
+void relay_confirm(
+	struct wfs_relay *relay, struct wfs_call *call, void (*done)(struct wfs_call *call));
+
+void *relay_confirm_main(void *relay);
 
 /* --- relay-in.c --- */
 

@@ -11,7 +11,9 @@ struct inner {
 	struct relay_in *in;
 	struct wfs_session *session; /* owned by the first of the document that has it */
 	bool owns_session;
-	const char *id; /* borrowed from the document */
+	const char *id; /* borrowed from the document, as the next */
+	const char *verb;
+	bool again; /* it has a record already */
 	/* Lock for the following: the relay's. */
 	bool begun;
 	bool done;
@@ -133,7 +135,7 @@ static void note(struct relay_in *in, struct inner *inner)
 	}
 }
 
-static void inner_done(struct wfs_call *call)
+static void inner_answered(struct wfs_call *call)
 {
 	struct inner *const inner = (struct inner *)call;
 
@@ -141,6 +143,16 @@ static void inner_done(struct wfs_call *call)
 	if (!call->request.undecided || call->error.code == WFS_E_UNKNOWN)
 		inner->envelope = wfs_call_envelope(call, NULL);
 	note(inner->in, inner);
+}
+
+static void inner_done(struct wfs_call *call)
+{
+	struct inner *const inner = (struct inner *)call;
+
+	if (relay_confirms(call, inner->verb, inner->again))
+		relay_confirm(inner->in->relay, call, inner_answered);
+	else
+		inner_answered(call);
 }
 
 /* --- begin --- */
@@ -163,11 +175,12 @@ static int find_session(struct inner *inner, const char *principal)
 }
 
 /* Answers a request that has a record already. */
-static void answer_again(struct inner *inner, const char *verb, uint64_t seq)
+static void answer_again(struct inner *inner, uint64_t seq)
 {
 	struct wfs_call *const call = &inner->call;
 
-	if (strcmp(verb, "send-event") == 0) {
+	inner->again = true;
+	if (strcmp(inner->verb, "send-event") == 0) {
 		call->result = json_pack("{s:[I]}", "seqs", (json_int_t)seq);
 		wfs_verb_finish(call, call->result ? 0 : -ENOMEM);
 		return;
@@ -183,13 +196,13 @@ static void begin_inner(struct inner *inner, const json_t *request)
 {
 	struct relay_in *const in = inner->in;
 	struct wfs_call *const call = &inner->call;
-	const char *const verb = wfs_json_text(request, "verb");
 	uint64_t seq;
 
 	call->host = in->relay->host;
 	call->driver = in->driver;
 	call->id = inner->id;
 	call->done = inner_done;
+	inner->verb = wfs_json_text(request, "verb");
 	call->payload = json_incref(json_object_get(request, "payload"));
 	const int r = find_session(inner, wfs_json_text(request, "principal"));
 	call->session = inner->session;
@@ -197,9 +210,9 @@ static void begin_inner(struct inner *inner, const json_t *request)
 		call->stranger = true; /* nothing can be looked up for it */
 		wfs_verb_finish(call, r);
 	} else if (wfs_ids_find(wfs_node_ids(wfs_relay_node(in->relay)), inner->id, &seq)) {
-		answer_again(inner, verb, seq);
+		answer_again(inner, seq);
 	} else {
-		wfs_call_start(call, verb);
+		wfs_call_start(call, inner->verb);
 	}
 }
 
@@ -315,6 +328,15 @@ int relay_do(struct wfs_relay *relay, const json_t *document, struct wfs_driver 
 
 /* --- the port --- */
 
+/* Answers {"reach":H}. Return: a status. */
+static int look(struct relay_in *in)
+{
+	const json_int_t wanted = json_integer_value(json_object_get(in->document, "reach"));
+	WFS_GUARD(&in->relay->lock);
+
+	return wanted > 0 && (uint64_t)wanted <= in->relay->height ? 200 : 409;
+}
+
 static void work(struct wfs_work_task *task)
 {
 	struct relay_in *const in = (struct relay_in *)task;
@@ -323,7 +345,7 @@ static void work(struct wfs_work_task *task)
 		reply(in, 422, NULL);
 		return;
 	}
-	const int status = begin(in);
+	const int status = json_object_get(in->document, "reach") ? look(in) : begin(in);
 	if (status)
 		reply(in, status, NULL);
 }

@@ -137,7 +137,7 @@ static void arrive(struct relay_out *out)
 /* A client of the owner's port. Plain value; zeros are none. */
 struct link {
 	struct wfs_peer *peer;
-	struct wfs_node_owner owner;
+	struct wfs_node_port owner;
 };
 
 /* A request that is on its way. Plain value; borrows. */
@@ -151,7 +151,7 @@ static bool is_wanted(void *context, uint64_t done_bytes)
 {
 	const struct posting *const posting = context;
 	const struct relay_out *const out = posting->first;
-	struct wfs_node_owner owner;
+	struct wfs_node_port owner;
 
 	(void)done_bytes;
 	wfs_node_owner(wfs_relay_node(out->relay), &owner);
@@ -164,7 +164,7 @@ static bool is_wanted(void *context, uint64_t done_bytes)
 /* Connects to the present owner. Return: 0, or -errno: nothing can be sent. */
 static int look_up(struct wfs_relay *relay, struct link *link)
 {
-	struct wfs_node_owner owner;
+	struct wfs_node_port owner;
 
 	wfs_node_owner(wfs_relay_node(relay), &owner);
 	if (!owner.lives || !*owner.address)
@@ -463,6 +463,18 @@ static void enqueue(struct relay_out *out)
 		give_up(out);
 }
 
+static void end_here(struct relay_out *out)
+{
+	struct wfs_relay *const relay = out->relay;
+	const bool confirms = relay_confirms(out->call, out->verb, false);
+	struct wfs_call *const call = out_end(out);
+
+	if (confirms)
+		relay_confirm(relay, call, call->done);
+	else
+		call->done(call);
+}
+
 /* The world of this node has answered a call. If it has done so because another node is to decide,
  * the call goes on its way. */
 static void done_here(struct wfs_call *call)
@@ -472,8 +484,7 @@ static void done_here(struct wfs_call *call)
 	call->done = out->done;
 	call->context = out->context;
 	if (!call->request.undecided || atomic_load(&out->relay->stopping)) {
-		(void)out_end(out);
-		call->done(call);
+		end_here(out);
 		return;
 	}
 	out->sent = call->error.code == WFS_E_UNKNOWN;
@@ -500,7 +511,7 @@ bool relay_take(struct wfs_host *host, struct wfs_call *call, const char *verb)
 	const bool longer = takes_long(call, verb);
 	struct relay_out *out = NULL;
 
-	if (owns && (longer || atomic_load(&relay->stopping)))
+	if (owns && (wfs_verb_drives(verb) || atomic_load(&relay->stopping)))
 		return false;
 	int r = out_new(relay, call, verb, &out);
 	if (r) {

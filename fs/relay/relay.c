@@ -86,14 +86,17 @@ static int watch_height(struct wfs_relay *relay, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-static int start_lane(struct wfs_relay *relay, struct wfs_error *error)
+static int start_threads(struct wfs_relay *relay, struct wfs_error *error)
 {
 	int r = wfs_work_new(RELAY_IN_THREADS, &relay->in);
 
 	if (!r)
 		r = -pthread_create(&relay->lane, NULL, relay_lane, relay);
 	relay->lane_started = r == 0;
-	return r ? wfs_error_from_errno(error, r, "start a thread for requests of other nodes") : 0;
+	if (!r)
+		r = -pthread_create(&relay->confirmer, NULL, relay_confirm_main, relay);
+	relay->confirmer_started = r == 0;
+	return r ? wfs_error_from_errno(error, r, "start threads for requests to other nodes") : 0;
 }
 
 static int begin(
@@ -108,8 +111,9 @@ static int begin(
 	if (r || !relay->join)
 		return wfs_trace(r);
 	relay->wait_ns = wfs_join_wait_ms(relay->join) * MS_NS;
+	relay->lease_ns = wfs_join_lease_ms(relay->join) * MS_NS;
 	r = watch_height(relay, error);
-	return wfs_trace(r ? r : start_lane(relay, error));
+	return wfs_trace(r ? r : start_threads(relay, error));
 }
 
 int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
@@ -157,6 +161,8 @@ void wfs_relay_free(struct wfs_relay *relay)
 	pthread_mutex_unlock(&relay->lock);
 	if (relay->lane_started)
 		pthread_join(relay->lane, NULL);
+	if (relay->confirmer_started)
+		pthread_join(relay->confirmer, NULL);
 	wfs_join_free(relay->join);
 	wfs_work_free(relay->in);
 	if (relay->observer.told)
@@ -176,7 +182,7 @@ bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms)
 {
 	struct wfs_node *const node = wfs_relay_node(relay);
 	const int64_t until_ns = wfs_clock_monotonic_ns() + wait_ms * MS_NS;
-	struct wfs_node_owner owner = {.lives = false};
+	struct wfs_node_port owner = {.lives = false};
 
 	while (!wfs_node_wait(node, WFS_NODE_OWNER, SETTLE_MS) && !owner.lives &&
 		wfs_clock_monotonic_ns() < until_ns)

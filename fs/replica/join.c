@@ -22,7 +22,7 @@ enum {
 
 struct wfs_join {
 	struct wfs_join_options options;
-	int64_t wait_ms;
+	int64_t wait_ms, lease_ms;
 	struct wfs_identity *identity; /* NULL, like those below: it does not listen */
 	struct wfs_serve *serve;
 	struct wfs_port *port;
@@ -157,7 +157,7 @@ static int make_node(struct wfs_join *join, struct wfs_authority *authority, con
 	}
 	node.name = replication.node;
 	node.no_owner = replication.no_owner;
-	node.lease_ms = replication.lease_ms;
+	node.lease_ms = join->lease_ms = replication.lease_ms;
 	node.wait_ms = join->wait_ms = replication.wait_ms;
 	node.became = options->became;
 	node.lost = options->lost;
@@ -222,6 +222,11 @@ struct wfs_node *wfs_join_node(const struct wfs_join *join)
 int64_t wfs_join_wait_ms(const struct wfs_join *join)
 {
 	return join->wait_ms;
+}
+
+int64_t wfs_join_lease_ms(const struct wfs_join *join)
+{
+	return join->lease_ms;
 }
 
 /* --- fetching --- */

@@ -52,8 +52,11 @@ WFS_DEFINE_AUTO(join, struct wfs_join, wfs_join_free)
 /** wfs_join_node() - get the node; borrowed. */
 struct wfs_node *wfs_join_node(const struct wfs_join *join);
 
-/** wfs_join_wait_ms() - get how long a change may wait for the owner: wait_ms of host.json. */
+/** wfs_join_wait_ms() - get wait_ms of host.json: how long a change may wait for the owner. */
 int64_t wfs_join_wait_ms(const struct wfs_join *join);
+
+/** wfs_join_lease_ms() - get lease_ms of host.json. */
+int64_t wfs_join_lease_ms(const struct wfs_join *join);
 
 /** wfs_join_fetch() - fill @directory with the world that a living node has, and with @host as its
  *  host.json, so that nothing changes this copy alone

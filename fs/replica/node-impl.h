@@ -36,6 +36,7 @@ struct node_problem {
 
 struct wfs_node {
 	struct wfs_carrier carrier; /* first: the callback casts back */
+	struct wfs_authority *authority;
 	struct wfs_replica *replica;
 	struct wfs_ids *ids;             /* of requests that have records */
 	struct wfs_node_options options; /* with texts of its own */
@@ -51,6 +52,7 @@ struct wfs_node {
 	int64_t aside_ns;            /* since when requests wait */
 	bool owning;                 /* the world folds */
 	bool refusing;
+	bool lent;                    /* principals have their rights until the lease ends */
 	struct wfs_replica_head head; /* while it follows */
 	struct node_problem diverged; /* in this round; without a code */
 	int64_t ahead_ms;             /* by how much this clock is ahead of the owner's */
@@ -78,7 +80,11 @@ struct wfs_node {
 	struct node_handover *handover; /* NULL: none is asked for */
 	struct node_problem problem;
 	json_t *nodes; /* of wfs_node_status() */
-	struct wfs_node_owner owner;
+	struct wfs_node_port owner;
+	struct wfs_node_peer *peers; /* of the last look at the roster; owned */
+	size_t peer_count;
+	int64_t peers_ns;  /* when that look began, by wfs_clock_boottime_ns() */
+	bool peers_wanted; /* look again at once */
 	int64_t epoch;
 };
 
@@ -104,6 +110,9 @@ int node_step(struct wfs_node *node, struct wfs_error *error);
 
 /* Does what a handover asks for. Return: 0, or -errno. */
 int node_hand_over(struct wfs_node *node, const char *to, struct wfs_error *error);
+
+/* Has the world all that the log had at the last look? */
+bool node_is_current(const struct wfs_node *node);
 
 /* While the node does not own: has requests wait for an owner to be, wait_ms at most, or fail. */
 void node_refuse(struct wfs_node *node);

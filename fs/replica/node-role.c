@@ -115,8 +115,7 @@ static int check_head(struct wfs_node *node, struct wfs_error *error)
 	return 0;
 }
 
-/* Has the world all that the log had at the last look? */
-static bool is_current(const struct wfs_node *node)
+bool node_is_current(const struct wfs_node *node)
 {
 	return node->head.height == (uint64_t)node->looked.head.height;
 }
@@ -302,10 +301,10 @@ int node_step(struct wfs_node *node, struct wfs_error *error)
 		r = learn_ids(node, error);
 	if (!r)
 		r = catch_up(node, error);
-	if (!r && is_current(node) && !is_mine(node) && !node->options.no_owner &&
+	if (!r && node_is_current(node) && !is_mine(node) && !node->options.no_owner &&
 		has_lease(node) && owner_is_gone(node))
 		r = take_over(node, error);
-	if (!r && is_current(node) && is_mine(node) && has_lease(node))
+	if (!r && node_is_current(node) && is_mine(node) && has_lease(node))
 		r = own(node, error);
 	return wfs_trace(r);
 }

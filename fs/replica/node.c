@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "caps/authority.h"
 #include "fs/replica/node-impl.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
@@ -66,36 +67,51 @@ static json_t *node_document(const struct wfs_node *node, const struct wfs_roste
 		"role", entry->role);
 }
 
-/* @owner: in the roster; NULL: it is not there. Lock: node->lock */
-static void note_owner(struct wfs_node *node, const struct wfs_roster_node *owner)
+static struct wfs_node_port port_of(const char *name, const struct wfs_roster_node *other)
 {
-	struct wfs_node_owner *const noted = &node->owner;
+	struct wfs_node_port port = {.lives = other && other->lives};
 
-	*noted = (struct wfs_node_owner){
-		.lives = owner && owner->lives &&
-			strcmp(owner->entry.process, node->looked.epoch.process) == 0,
-	};
-	snprintf(noted->name, sizeof(noted->name), "%s", node->looked.epoch.owner);
-	if (!noted->lives)
-		return;
-	snprintf(noted->address, sizeof(noted->address), "%s", owner->entry.address);
-	snprintf(noted->pin, sizeof(noted->pin), "%s", owner->entry.pin);
-	snprintf(noted->token, sizeof(noted->token), "%s", owner->entry.token);
+	snprintf(port.name, sizeof(port.name), "%s", name);
+	if (port.lives) {
+		snprintf(port.address, sizeof(port.address), "%s", other->entry.address);
+		snprintf(port.pin, sizeof(port.pin), "%s", other->entry.pin);
+		snprintf(port.token, sizeof(port.token), "%s", other->entry.token);
+	}
+	return port;
+}
+
+/* Return: the nodes of the roster; the caller owns them. NULL: without memory. */
+static struct wfs_node_peer *copy_peers(
+	const struct wfs_node *node, const struct wfs_roster_node *nodes, size_t count)
+{
+	struct wfs_node_peer *const peers = calloc(count + 1, sizeof(*peers));
+
+	for (size_t i = 0; peers && i < count; i++)
+		peers[i] = (struct wfs_node_peer){
+			.port = port_of(nodes[i].name, &nodes[i]),
+			.self = strcmp(nodes[i].name, node->options.name) == 0,
+			.renewed_ns = nodes[i].renewed_ns,
+		};
+	return peers;
 }
 
 /* Takes over what a look at the roster has found. */
-static int note_roster(struct wfs_node *node, struct wfs_error *error)
+static int note_roster(struct wfs_node *node, int64_t look_ns, struct wfs_error *error)
 {
 	size_t count;
 	const struct wfs_roster_node *const nodes = wfs_roster_nodes(node->roster, &count);
 	const struct wfs_roster_node *const owner =
 		wfs_roster_find(node->roster, node->looked.epoch.owner);
+	const bool owns = owner &&
+		strcmp(owner->entry.process ? owner->entry.process : "",
+			node->looked.epoch.process) == 0;
+	WFS_AUTO_FREE struct wfs_node_peer *peers = copy_peers(node, nodes, count);
 	WFS_AUTO_JSON json_t *list = json_array();
 
 	for (size_t i = 0; list && i < count; i++)
 		if (json_array_append_new(list, node_document(node, &nodes[i])) < 0)
 			json_decref(WFS_STEAL(list));
-	if (!list)
+	if (!list || !peers)
 		return NO_MEMORY(error);
 	if (owner && owner->lives)
 		node->ahead_ms =
@@ -106,7 +122,12 @@ static int note_roster(struct wfs_node *node, struct wfs_error *error)
 	json_decref(node->nodes);
 	node->nodes = WFS_STEAL(list);
 	node->epoch = node->looked.epoch.epoch;
-	note_owner(node, owner);
+	node->owner = port_of(node->looked.epoch.owner, owns ? owner : NULL);
+	free(node->peers);
+	node->peers = WFS_STEAL(peers);
+	node->peer_count = count;
+	node->peers_ns = look_ns;
+	node->peers_wanted = false;
 	return 0;
 }
 
@@ -131,13 +152,26 @@ static void note_problem(struct wfs_node *node, int r, const struct wfs_error *e
 			node->options.name);
 }
 
-static void note_role(struct wfs_node *node)
+/* Has principals other than operator lose their rights with the lease, as this node then hears of
+ * no revocation. With a new lease they get them back when the world has all that the log had after
+ * it began. @current: has it in this round? */
+static void lend_rights(struct wfs_node *node, bool lives, bool current)
+{
+	if (!*node->options.address) /* nothing is shown to others */
+		return;
+	node->lent = lives && (node->lent || current);
+	wfs_authority_lend(node->authority, node->lent ? wfs_roster_until_ns(node->roster) : 0);
+}
+
+/* @current: does the world have all that the log had in this round? */
+static void note_role(struct wfs_node *node, bool current)
 {
 	const bool lives = wfs_clock_boottime_ns() < wfs_roster_until_ns(node->roster);
 	const enum wfs_node_role role = !lives ? WFS_NODE_NONE
 		: node->owning                 ? WFS_NODE_OWNER
 					       : WFS_NODE_FOLLOWER;
 
+	lend_rights(node, lives, current);
 	pthread_mutex_lock(&node->lock);
 	const bool changed = role != node->role;
 	node->role = role;
@@ -160,7 +194,7 @@ const char *wfs_node_process(const struct wfs_node *node)
 	return node->process;
 }
 
-void wfs_node_owner(struct wfs_node *node, struct wfs_node_owner *ret_owner)
+void wfs_node_owner(struct wfs_node *node, struct wfs_node_port *ret_owner)
 {
 	WFS_GUARD(&node->lock);
 
@@ -179,6 +213,28 @@ static struct timespec after(int64_t wait_ms)
 	const int64_t due_ns = wfs_clock_monotonic_ns() + wait_ms * MS_NS;
 
 	return (struct timespec){due_ns / 1000000000, due_ns % 1000000000};
+}
+
+int wfs_node_peers(
+	struct wfs_node *node, int64_t wait_ms, struct wfs_node_peer **ret_peers, size_t *ret_count)
+{
+	const int64_t begin_ns = wfs_clock_boottime_ns();
+	const struct timespec due = after(wait_ms);
+	int r = 0;
+	WFS_GUARD(&node->lock);
+
+	node->peers_wanted = node->rung = true;
+	pthread_cond_signal(&node->woken);
+	while (!r && node->peers_ns <= begin_ns)
+		r = pthread_cond_timedwait(&node->changed, &node->lock, &due);
+	if (r)
+		return -EAGAIN;
+	*ret_peers = calloc(node->peer_count + 1, sizeof(**ret_peers));
+	if (!*ret_peers)
+		return -ENOMEM;
+	memcpy(*ret_peers, node->peers, node->peer_count * sizeof(**ret_peers));
+	*ret_count = node->peer_count;
+	return 0;
 }
 
 bool wfs_node_wait(struct wfs_node *node, enum wfs_node_role role, int64_t wait_ms)
@@ -277,13 +333,16 @@ static int look_at_nodes(struct wfs_node *node, struct wfs_error *error)
 	const int64_t now_ns = wfs_clock_boottime_ns();
 
 	/* Only this thread writes the epoch. */
-	if (now_ns < node->roster_ns && node->epoch == node->looked.epoch.epoch)
+	pthread_mutex_lock(&node->lock);
+	const bool wanted = node->peers_wanted;
+	pthread_mutex_unlock(&node->lock);
+	if (!wanted && now_ns < node->roster_ns && node->epoch == node->looked.epoch.epoch)
 		return 0;
 	const int r = wfs_roster_look(node->roster, node->etcd, error);
 	if (r)
 		return wfs_trace(r);
 	node->roster_ns = now_ns + POLL_MS * MS_NS;
-	return note_roster(node, error);
+	return note_roster(node, now_ns, error);
 }
 
 static int look(struct wfs_node *node, struct wfs_error *error)
@@ -325,7 +384,7 @@ static void *node_main(void *argument)
 		note_problem(node, r, &error);
 		do_handover(node);
 		node_refuse(node);
-		note_role(node);
+		note_role(node, !r && (node->owning || node_is_current(node)));
 		lost = r == -EBUSY && error.code == WFS_E_BUSY;
 		if (lost && node->options.lost)
 			node->options.lost(node->options.context, &error);
@@ -467,6 +526,7 @@ static int make(struct wfs_authority *authority, const struct wfs_node_options *
 	if (!node)
 		return NO_MEMORY(error);
 	init_locks(node);
+	node->authority = authority;
 	node->carrier.carry = node_carry;
 	node->carrier.heard = node_heard;
 	node->ids = wfs_ids_new();
@@ -490,6 +550,7 @@ int wfs_node_bar(struct wfs_authority *authority, const struct wfs_error *reason
 		return wfs_trace(r);
 	struct wfs_node *const node = *ret_node;
 	node->barred = *reason;
+	wfs_authority_lend(authority, 0);
 	node->problem.code = reason->code;
 	snprintf(node->problem.message, sizeof(node->problem.message), "%s", reason->message);
 	wfs_replica_refuse(node->replica, true);
@@ -507,6 +568,8 @@ int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options 
 	if (!r)
 		r = wfs_roster_new(
 			node->options.name, node->process, options->lease_ms, &node->roster, error);
+	if (!r && *node->options.address)
+		wfs_authority_lend(authority, 0);
 	if (!r)
 		*ret_node = WFS_STEAL(node);
 	return wfs_trace(r);
@@ -542,6 +605,7 @@ void wfs_node_free(struct wfs_node *node)
 	wfs_etcd_free(node->watching);
 	wfs_buffer_done(&node->unsure.batch);
 	json_decref(node->nodes);
+	free(node->peers);
 	free((char *)node->options.name);
 	free((char *)node->options.address);
 	free((char *)node->options.pin);

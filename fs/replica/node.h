@@ -85,17 +85,34 @@ struct wfs_ids *wfs_node_ids(struct wfs_node *node);
 /** wfs_node_role() - get the role. Thread: any. */
 enum wfs_node_role wfs_node_role(struct wfs_node *node);
 
-/* The node that owns the world, or owned it last, as this one saw it last. Plain value. */
-struct wfs_node_owner {
+/* How a node is reached, as this one saw it last. Plain value. */
+struct wfs_node_port {
 	char name[WFS_LOG_NODE_MAX + 1];
-	bool lives;                               /* its lease has not ended */
-	char address[WFS_ROSTER_ADDRESS_MAX + 1]; /* of its port; "": it has none */
+	bool lives; /* its lease has not ended */
+	char address[WFS_ROSTER_ADDRESS_MAX +
+		1]; /* of its port; "": it has none, or does not live */
 	char pin[WFS_IDENTITY_PIN_SIZE];
 	char token[WFS_IDENTITY_TOKEN_SIZE];
 };
 
-/** wfs_node_owner() - find the owner. Thread: any. */
-void wfs_node_owner(struct wfs_node *node, struct wfs_node_owner *ret_owner);
+/* A node that has entered the roster. Plain value. */
+struct wfs_node_peer {
+	struct wfs_node_port port;
+	bool self;
+	int64_t renewed_ns; /* when its lease was seen to be renewed last, by
+			     * wfs_clock_boottime_ns(); 0: never */
+};
+
+/** wfs_node_owner() - find the port of the node that owns the world; if it does not live, only the
+ *  name of the node that owned it last. Thread: any. */
+void wfs_node_owner(struct wfs_node *node, struct wfs_node_port *ret_owner);
+
+/** wfs_node_peers() - list all nodes that have ever entered, this one among them, by a look at the
+ *  roster that began after this call. Waits for that, at most @wait_ms
+ *  @ret_peers: caller frees it
+ *  Return: 0, -EAGAIN (unavailable: etcd does not answer), -ENOMEM. Thread: any but the node's. */
+int wfs_node_peers(struct wfs_node *node, int64_t wait_ms, struct wfs_node_peer **ret_peers,
+	size_t *ret_count);
 
 /** wfs_node_process() - get the random name of this process among all processes of nodes; borrowed
  *  until wfs_node_free(). */

@@ -307,6 +307,14 @@ static const struct wfs_field invoke_params[] = {
 static const struct wfs_field umount_params[] = {
 	{"dir", TEXT, 0, "absolute path of the directory that was mounted on"}, {NULL}};
 static const struct wfs_field no_params[] = {{NULL}};
+static const struct wfs_form texts = {.kind = WFS_FORM_LIST, .of = &wfs_form_text};
+static const struct wfs_field revoke_answer[] = {
+	{"removed", NAT, 0,
+		"number of grants taken back: this one, and all that were passed on from it"},
+	{"unconfirmed", &texts, MAYBE,
+		"names of nodes of a replicated world that have not confirmed that they show "
+		"nothing by this grant any more"},
+	{NULL}};
 static const struct wfs_field handover_params[] = {
 	{"node", TEXT, MAYBE, "name of the node; by default the one that has most records"},
 	{NULL}};
@@ -404,7 +412,8 @@ const struct verb verb_table[] = {
 	VERB(wake, "wake", WFS_EFFECT_AGENT_WAKE, false, AT_ONCE, AS_EFFECT),
 	VERB(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, AT_ONCE, AS_EFFECT),
 	VERB(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, RIGHTS, AS_EFFECT),
-	VERB(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, RIGHTS, AS_EFFECT),
+	VERB(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, RIGHTS,
+		.answer = GIVES(revoke_answer)),
 	VERB(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, RIGHTS, AS_EFFECT),
 	VERB(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WORLD, AS_EFFECT),
 	VERB(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WORLD, AS_EFFECT),

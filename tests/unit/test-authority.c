@@ -113,6 +113,58 @@ AT_WORK(time_ends_a_grant_and_tells)
 	unwatch(&watching);
 }
 
+/* --- rights that are lent, as in a replicated world --- */
+
+AT_WORK(rights_that_were_lent_end_without_anybody_acting)
+{
+	struct watching watching;
+
+	let(work, QUERY_ALL);
+	watch(&watching, work->alice);
+	wfs_authority_lend(work->authority, wfs_clock_boottime_ns() + INT64_C(200000000));
+	assert_true(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+	usleep(250000);
+
+	assert_false(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+	assert_true(wfs_session_may(work->operator, WFS_EFFECT_INTROSPECT_MANIFEST));
+	assert_int_equal(atomic_load(&watching.told), 0);
+	unwatch(&watching);
+}
+
+AT_WORK(who_watches_is_told_that_lent_rights_end_and_come_back)
+{
+	struct watching watching;
+
+	let(work, QUERY_ALL);
+	watch(&watching, work->alice);
+	wfs_authority_lend(work->authority, INT64_MAX - 1);
+	assert_int_equal(atomic_load(&watching.told), 0);
+
+	wfs_authority_lend(work->authority, 0);
+	assert_int_equal(atomic_load(&watching.told), 1);
+	assert_false(atomic_load(&watching.could));
+	wfs_authority_lend(work->authority, 0);
+	assert_int_equal(atomic_load(&watching.told), 1);
+	assert_int_equal(take_back(work, work->operator, "g"), 0);
+	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
+	let(work, QUERY_ALL);
+	assert_false(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+	wfs_authority_lend(work->authority, INT64_MAX - 1);
+	assert_true(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+	assert_true(atomic_load(&watching.could));
+	unwatch(&watching);
+}
+
+AT_WORK(lent_rights_that_ended_unnoticed_come_back)
+{
+	let(work, QUERY_ALL);
+	wfs_authority_lend(work->authority, wfs_clock_boottime_ns() + 1);
+	assert_false(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+
+	wfs_authority_lend(work->authority, INT64_MAX - 1);
+	assert_true(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
+}
+
 AT_WORK(a_world_for_reading_is_looked_at_again)
 {
 	const struct wfs_world_options options = {.read_only = true};

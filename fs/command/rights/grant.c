@@ -139,10 +139,24 @@ int wfs_run_grant(struct wfs_run *run)
 	return r ? r : wfs_run_show(run, "grant", grant, print_grant);
 }
 
+static int print_revoked(struct wfs_run *run, const json_t *result)
+{
+	const json_t *node;
+	size_t i;
+
+	wfs_run_notice(run, "revoked %s", run->arguments[0]);
+	json_array_foreach(json_object_get(result, "unconfirmed"), i, node)
+		wfs_run_notice(run,
+			"node '%s' has not confirmed: what its kernel has cached may still be "
+			"shown there",
+			json_string_value(node));
+	return 0;
+}
+
 int wfs_run_revoke(struct wfs_run *run)
 {
-	return wfs_run_order(run, "revoke", json_pack("{s:s}", "name", run->arguments[0]),
-		"revoked", run->arguments[0]);
+	return wfs_run_show(
+		run, "revoke", json_pack("{s:s}", "name", run->arguments[0]), print_revoked);
 }
 
 int wfs_run_principal_add(struct wfs_run *run)
