@@ -6,7 +6,7 @@
  * was not done and may be sent again; or it has another status, which says so of all requests: 409
  * because the receiver does not own the world, is behind the sender, or does one of the requests
  * already; 422 because it does not understand the document; 500 because it is short of memory.
- * The document {"reach":H} asks whether the mounts of a node were told of the height H: 200, or 409.
+ * The document {"reach":H} asks whether the mounts of a node show the height H: 200, or 409.
  */
 #pragma once
 

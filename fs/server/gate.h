@@ -2,9 +2,10 @@
 /*
  * A driver of agents that runs only while this node owns the world.
  *
- * Turns, plans, timers and calls of outside tools are taken by one node. The gate is a driver for
- * verbs; behind it, the real one is started when the node begins to own, and freed when it ends,
- * on a thread of the gate, because freeing waits for calls under way.
+ * Turns, plans, timers and calls of outside tools run on one node. Verbs use the gate as their
+ * driver. The gate starts the real driver when the node begins to own the world, passes on to it
+ * what verbs ask for, and frees it when the node stops owning. All this is done on a thread of the
+ * gate, because freeing waits for calls under way.
  */
 #pragma once
 

@@ -51,8 +51,8 @@ struct wfs_host_server {
 	bool network;
 };
 
-/* How the world is replicated, the member `replication`. Plain value; borrowed from it. A number that
- * is not there is its default. */
+/* How the world is replicated: the member `replication`. Plain value; borrows from that member. A
+ * number that host.json does not have is its default. */
 struct wfs_host_replication {
 	const char *url;
 	const char *node;
