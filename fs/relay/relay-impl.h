@@ -104,7 +104,7 @@ struct wfs_relay {
 /* A function of struct wfs_host. */
 bool relay_take(struct wfs_host *host, struct wfs_call *call, const char *verb);
 
-void *relay_lane(void *relay);
+void *relay_lane(void *argument);
 
 /* Answers what waits for @height. Thread: the publisher's. */
 void relay_reach(struct wfs_relay *relay, uint64_t height);
@@ -120,7 +120,7 @@ bool relay_confirms(const struct wfs_call *call, const char *verb, bool again);
 void relay_confirm(
 	struct wfs_relay *relay, struct wfs_call *call, void (*done)(struct wfs_call *call));
 
-void *relay_confirm_main(void *relay);
+void *relay_confirm_main(void *argument);
 
 /* --- relay-in.c --- */
 

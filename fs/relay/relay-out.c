@@ -513,8 +513,8 @@ bool relay_take(struct wfs_host *host, struct wfs_call *call, const char *verb)
 
 	if (owns && (wfs_verb_drives(verb) || atomic_load(&relay->stopping)))
 		return false;
-	int r = out_new(relay, call, verb, &out);
-	if (r) {
+	const int r = out_new(relay, call, verb, &out);
+	if (!out) {
 		wfs_verb_finish(call, r);
 		return true;
 	}

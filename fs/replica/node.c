@@ -563,8 +563,9 @@ int wfs_node_new(struct wfs_authority *authority, const struct wfs_node_options 
 	WFS_AUTO_NODE struct wfs_node *node = NULL;
 	int r = make(authority, options, &node, error);
 
-	if (!r)
-		r = make_clients(node, options, error);
+	if (!node)
+		return wfs_trace(r);
+	r = make_clients(node, options, error);
 	if (!r)
 		r = wfs_roster_new(
 			node->options.name, node->process, options->lease_ms, &node->roster, error);
