@@ -178,6 +178,11 @@ struct wfs_node *wfs_relay_node(const struct wfs_relay *relay)
 	return wfs_join_node(relay->join);
 }
 
+int64_t wfs_relay_heir_wait_ms(const struct wfs_relay *relay)
+{
+	return wfs_node_inherits(wfs_relay_node(relay)) ? relay->lease_ns / MS_NS : 0;
+}
+
 bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms)
 {
 	struct wfs_node *const node = wfs_relay_node(relay);

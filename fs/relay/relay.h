@@ -47,6 +47,11 @@ WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 /** wfs_relay_node() - get the node, which the caller starts; borrowed. */
 struct wfs_node *wfs_relay_node(const struct wfs_relay *relay);
 
+/** wfs_relay_heir_wait_ms() - get how long this node, which has begun to own the world, waits before
+ *  it goes on with what its owner before has begun: a lease if that was another node, which may
+ *  still wait for an answer of the outside; otherwise 0 */
+int64_t wfs_relay_heir_wait_ms(const struct wfs_relay *relay);
+
 /** wfs_relay_settle() - wait until this node owns the world, or another living one does
  *  Return: true: this node owns it; false: another does, or @wait_ms have passed. */
 bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms);

@@ -51,6 +51,8 @@ struct wfs_node {
 	int64_t roster_ns;           /* likewise, to look at the roster */
 	int64_t aside_ns;            /* since when requests wait */
 	bool owning;                 /* the world folds */
+	bool other_owned;            /* the epoch has named another node since this one owned */
+	bool inherits;               /* likewise, before it began to own */
 	bool refusing;
 	bool lent;                    /* principals have their rights until the lease ends */
 	struct wfs_replica_head head; /* while it follows */

@@ -204,6 +204,8 @@ static int own(struct wfs_node *node, struct wfs_error *error)
 	if (r)
 		return wfs_trace(r);
 	node->owning = true;
+	node->inherits = node->other_owned;
+	node->other_owned = false;
 	wfs_log(WFS_LOG_REPLICA, WFS_LOG_NOTICE, "node '%s' owns the world: epoch=%lld height=%llu",
 		node->options.name, (long long)node->looked.epoch.epoch,
 		(unsigned long long)node->head.height);
@@ -296,6 +298,7 @@ int node_step(struct wfs_node *node, struct wfs_error *error)
 		node_wake(node); /* the log may have more than was looked at */
 		return wfs_trace(stop_owning(node, error));
 	}
+	node->other_owned |= strcmp(node->looked.epoch.owner, node->options.name) != 0;
 	r = resolve(node, error);
 	if (!r && node->learned < INT64_MAX)
 		r = learn_ids(node, error);

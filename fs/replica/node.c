@@ -189,6 +189,11 @@ struct wfs_ids *wfs_node_ids(struct wfs_node *node)
 	return node->ids;
 }
 
+bool wfs_node_inherits(const struct wfs_node *node)
+{
+	return node->inherits;
+}
+
 const char *wfs_node_process(const struct wfs_node *node)
 {
 	return node->process;

@@ -118,6 +118,10 @@ int wfs_node_peers(struct wfs_node *node, int64_t wait_ms, struct wfs_node_peer 
  *  until wfs_node_free(). */
 const char *wfs_node_process(const struct wfs_node *node);
 
+/** wfs_node_inherits() - did another node own the world just before this one, which owns it?
+ *  Thread: that of struct wfs_node_options.became. */
+bool wfs_node_inherits(const struct wfs_node *node);
+
 /** wfs_node_wait() - wait until the node has @role, at most @wait_ms. Return: false: it has not.
  *  Thread: any but the node's. */
 bool wfs_node_wait(struct wfs_node *node, enum wfs_node_role role, int64_t wait_ms);

@@ -5,7 +5,20 @@
 #include <stdlib.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/log.h"
+
+enum {
+	MS_NS = 1000000,
+	S_NS = 1000 * MS_NS,
+	HELD_MAX = 1024, /* requests that wait for the driver */
+};
+
+/* A request that waits for the driver. */
+struct held {
+	struct held *next;
+	struct wfs_drive *drive;
+};
 
 struct wfs_gate {
 	struct wfs_driver driver; /* first: its functions cast back */
@@ -20,9 +33,12 @@ struct wfs_gate {
 	/* Lock for the following: lock. */
 	struct wfs_driver *real; /* NULL: shut */
 	size_t users;            /* calls of functions of `real` */
-	bool open;               /* as it is wanted */
-	bool stopping;           /* nothing begins any more */
-	bool ending;             /* the gate is being freed */
+	struct held *held;       /* the newest first */
+	size_t held_count;
+	bool open;        /* as it is wanted */
+	int64_t begin_ns; /* when it opens, by the monotonic clock */
+	bool stopping;    /* nothing begins any more */
+	bool ending;      /* the gate is being freed */
 };
 
 static struct wfs_gate *gate_of(struct wfs_driver *driver)
@@ -49,20 +65,43 @@ static void give_back(struct wfs_gate *gate)
 
 /* --- the driver of the gate --- */
 
+static void refuse(struct wfs_drive *drive)
+{
+	drive->status = wfs_error_set(&drive->error, WFS_E_UNAVAILABLE,
+		"this node does not own the world: agents, plans and outside tools run at the "
+		"owner");
+	drive->done(drive);
+}
+
+/* Keeps the request for the driver, if one is to start. Return: false: none is, or there are too
+ * many. */
+static bool hold(struct wfs_gate *gate, struct wfs_drive *drive)
+{
+	WFS_GUARD(&gate->lock);
+	struct held *const held = gate->open && !gate->stopping && gate->held_count < HELD_MAX
+		? malloc(sizeof(*held))
+		: NULL;
+
+	if (!held)
+		return false;
+	*held = (struct held){.next = gate->held, .drive = drive};
+	gate->held = held;
+	gate->held_count++;
+	pthread_cond_broadcast(&gate->changed);
+	return true;
+}
+
 static void gate_begin(struct wfs_driver *driver, struct wfs_drive *drive)
 {
 	struct wfs_gate *const gate = gate_of(driver);
 	struct wfs_driver *const real = take(gate);
 
-	if (!real) {
-		drive->status = wfs_error_set(&drive->error, WFS_E_UNAVAILABLE,
-			"this node does not own the world: agents, plans and outside tools run at "
-			"the owner");
-		drive->done(drive);
-		return;
+	if (real) {
+		real->begin(real, drive);
+		give_back(gate);
+	} else if (!hold(gate, drive)) {
+		refuse(drive);
 	}
-	real->begin(real, drive);
-	give_back(gate);
 }
 
 static void gate_abandon(struct wfs_driver *driver, uint64_t ticket)
@@ -83,6 +122,7 @@ static void gate_stop(struct wfs_driver *driver)
 
 	pthread_mutex_lock(&gate->lock);
 	gate->stopping = true;
+	pthread_cond_broadcast(&gate->changed);
 	pthread_mutex_unlock(&gate->lock);
 	if (!real)
 		return;
@@ -130,6 +170,35 @@ static void gate_free(struct wfs_driver *driver)
 
 /* --- the thread that opens and shuts it --- */
 
+/* Begins the requests that were held, in their order, or refuses them. Lock: held, but not during
+ * that. */
+static void let_go(struct wfs_gate *gate)
+{
+	struct wfs_driver *const real = gate->real;
+	struct held *first = NULL;
+
+	while (gate->held) {
+		struct held *const held = gate->held;
+
+		gate->held = held->next;
+		held->next = first;
+		first = held;
+	}
+	gate->held_count = 0;
+	pthread_mutex_unlock(&gate->lock);
+	while (first) {
+		struct held *const held = first;
+
+		first = held->next;
+		if (real)
+			real->begin(real, held->drive);
+		else
+			refuse(held->drive);
+		free(held);
+	}
+	pthread_mutex_lock(&gate->lock);
+}
+
 /* Lock: held, but not while the driver starts. */
 static void start_real(struct wfs_gate *gate)
 {
@@ -158,6 +227,17 @@ static void end_real(struct wfs_gate *gate)
 	pthread_mutex_lock(&gate->lock);
 }
 
+/* Lock: held. */
+static void wait_for_change(struct wfs_gate *gate, bool opens)
+{
+	const struct timespec due = {gate->begin_ns / S_NS, gate->begin_ns % S_NS};
+
+	if (opens)
+		(void)pthread_cond_timedwait(&gate->changed, &gate->lock, &due);
+	else
+		pthread_cond_wait(&gate->changed, &gate->lock);
+}
+
 static void *gate_main(void *argument)
 {
 	struct wfs_gate *const gate = argument;
@@ -167,14 +247,16 @@ static void *gate_main(void *argument)
 	for (;;) {
 		const bool wanted = gate->open && !gate->stopping && !gate->ending;
 
-		if (wanted && !gate->real)
+		if (wanted && !gate->real && wfs_clock_monotonic_ns() >= gate->begin_ns)
 			start_real(gate);
 		else if (gate->real && (gate->ending || !gate->open))
 			end_real(gate);
+		else if (gate->held && (gate->real || !wanted))
+			let_go(gate);
 		else if (gate->ending)
 			return NULL;
 		else
-			pthread_cond_wait(&gate->changed, &gate->lock);
+			wait_for_change(gate, wanted && !gate->real);
 	}
 }
 
@@ -185,6 +267,7 @@ int wfs_gate_new(wfs_driver_start *drive, struct wfs_authority *authority,
 	struct wfs_error *error)
 {
 	struct wfs_gate *const gate = calloc(1, sizeof(*gate));
+	pthread_condattr_t monotonic;
 
 	if (!gate)
 		return wfs_error_from_errno(error, -ENOMEM, "drive agents");
@@ -195,7 +278,10 @@ int wfs_gate_new(wfs_driver_start *drive, struct wfs_authority *authority,
 	gate->helpers = helpers;
 	gate->paused = paused;
 	pthread_mutex_init(&gate->lock, NULL);
-	pthread_cond_init(&gate->changed, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&gate->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	if (pthread_create(&gate->thread, NULL, gate_main, gate)) {
 		pthread_mutex_destroy(&gate->lock);
 		pthread_cond_destroy(&gate->changed);
@@ -212,10 +298,19 @@ struct wfs_driver *wfs_gate_driver(struct wfs_gate *gate)
 	return &gate->driver;
 }
 
-void wfs_gate_set(struct wfs_gate *gate, bool open)
+void wfs_gate_open(struct wfs_gate *gate, int64_t delay_ms)
 {
 	WFS_GUARD(&gate->lock);
 
-	gate->open = open;
+	gate->open = true;
+	gate->begin_ns = wfs_clock_monotonic_ns() + delay_ms * MS_NS;
+	pthread_cond_broadcast(&gate->changed);
+}
+
+void wfs_gate_shut(struct wfs_gate *gate)
+{
+	WFS_GUARD(&gate->lock);
+
+	gate->open = false;
 	pthread_cond_broadcast(&gate->changed);
 }

@@ -21,9 +21,13 @@ int wfs_gate_new(wfs_driver_start *drive, struct wfs_authority *authority,
 	const struct wfs_helpers *helpers, bool paused, struct wfs_gate **ret_gate,
 	struct wfs_error *error);
 
-/** wfs_gate_driver() - get the driver of the gate. Its requests fail (unavailable) while the gate is
- *  shut; its `free` frees the gate. */
+/** wfs_gate_driver() - get the driver of the gate, whose `free` frees the gate. While the gate is
+ *  shut its requests fail (unavailable); while it is about to open they wait. */
 struct wfs_driver *wfs_gate_driver(struct wfs_gate *gate);
 
-/** wfs_gate_set() - open or shut the gate; returns at once. Thread: any. */
-void wfs_gate_set(struct wfs_gate *gate, bool open);
+/** wfs_gate_open() - have the real driver started @delay_ms from now; returns at once. Thread: any.
+ */
+void wfs_gate_open(struct wfs_gate *gate, int64_t delay_ms);
+
+/** wfs_gate_shut() - have the real driver freed; returns at once. Thread: any. */
+void wfs_gate_shut(struct wfs_gate *gate);

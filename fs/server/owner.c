@@ -95,8 +95,12 @@ static void on_became(void *context, enum wfs_node_role role)
 {
 	struct owner *const owner = context;
 
-	if (owner->gate)
-		wfs_gate_set(owner->gate, role == WFS_NODE_OWNER);
+	if (!owner->gate)
+		return;
+	if (role == WFS_NODE_OWNER)
+		wfs_gate_open(owner->gate, wfs_relay_heir_wait_ms(owner->relay));
+	else
+		wfs_gate_shut(owner->gate);
 }
 
 static void on_lost(void *context, const struct wfs_error *error)
