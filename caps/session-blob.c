@@ -112,6 +112,16 @@ int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size)
 	return wfs_blob_writer_add(upload->writer, data, size);
 }
 
+uint64_t wfs_upload_size(const struct wfs_upload *upload)
+{
+	return wfs_blob_writer_size(upload->writer);
+}
+
+int wfs_upload_copy(const struct wfs_upload *upload, struct wfs_buffer *buffer)
+{
+	return wfs_trace(wfs_blob_writer_copy(upload->writer, buffer));
+}
+
 int wfs_upload_submit(
 	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request)
 {

@@ -46,6 +46,12 @@ int wfs_upload_hash(const struct wfs_upload *upload, char ret_text[static WFS_HA
  *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM; after an error the upload can only be freed. */
 int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
+/** wfs_upload_size() - get the number of bytes received so far. */
+uint64_t wfs_upload_size(const struct wfs_upload *upload);
+
+/** wfs_upload_copy() - append all bytes received so far to @buffer. Return: 0, -EIO, -ENOMEM. */
+int wfs_upload_copy(const struct wfs_upload *upload, struct wfs_buffer *buffer);
+
 /** wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
  *  @request: with `done` set; gets its kind and its blob
  *  After -EAGAIN (overloaded) the function can be called again; after another failure @upload can

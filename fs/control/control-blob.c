@@ -9,6 +9,7 @@
 #include "caps/session-blob.h"
 #include "fs/control/control-impl.h"
 #include "fs/verb/verb.h"
+#include "kernel/base/json.h"
 
 static void blob_refuse(struct wfs_control_open *open, const struct wfs_error *error, int r)
 {
@@ -93,10 +94,47 @@ static int blob_submit(struct wfs_control_call *call)
 	}
 }
 
+/* --- a blob for the node that owns a replicated world --- */
+
+static void blob_answered(struct wfs_call *call)
+{
+	struct wfs_control_call *const own = call->context;
+
+	if (!call->status)
+		(void)json_object_set_new(call->result, "size",
+			json_integer((json_int_t)wfs_upload_size(own->upload)));
+	own->answered_by(call);
+}
+
+/* Sends the bytes as a request. */
+static int blob_send(struct wfs_control_call *call)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	int r = 0;
+
+	if (wfs_upload_size(call->upload) > WFS_VERB_BLOB_MAX)
+		return wfs_error_set(&call->call.request.error, WFS_E_TOO_LARGE,
+			"another node owns this replicated world: it takes a blob of at most %d "
+			"bytes from here; store a larger one at that node",
+			WFS_VERB_BLOB_MAX);
+	r = wfs_upload_copy(call->upload, &bytes);
+	call->call.payload = json_object();
+	if (!r)
+		r = wfs_json_set_base64(call->call.payload, "data_b64", bytes.data, bytes.size);
+	if (r)
+		return wfs_error_from_errno(&call->call.request.error, r, "send a blob");
+	call->answered_by = call->call.done;
+	call->call.done = blob_answered;
+	wfs_call_start(&call->call, "put-blob");
+	return 0;
+}
+
 static void blob_complete(struct wfs_control_call *call, struct wfs_upload *upload)
 {
+	struct wfs_host *const host = call->call.host;
+
 	call->upload = upload;
-	int r = blob_submit(call);
+	int r = host && host->owns && !host->owns(host) ? blob_send(call) : blob_submit(call);
 	if (r < 0) {
 		call->call.error = call->call.request.error;
 		wfs_control_refuse(call, r);

@@ -90,9 +90,11 @@ struct wfs_control_call {
 	bool counted;              /* in `order` of the open file; lock: the open file's */
 	json_t *payload;           /* owned; kept for starting the call again */
 	struct wfs_upload *upload; /* owned; its bytes must outlive the request */
-	size_t parsed_bytes;       /* memory for `payload` that the user is charged for */
-	bool is_long;              /* takes long to parse and to free; lock: the open file's */
-	bool takes_long;           /* a query, or code that runs; lock: the open file's */
+	/* of a blob that another node stores: the `done` of the call before */
+	void (*answered_by)(struct wfs_call *call);
+	size_t parsed_bytes; /* memory for `payload` that the user is charged for */
+	bool is_long;        /* takes long to parse and to free; lock: the open file's */
+	bool takes_long;     /* a query, or code that runs; lock: the open file's */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };

@@ -45,6 +45,11 @@ static int handover(struct wfs_host *host, const char *to, struct wfs_error *err
 	return wfs_node_handover(wfs_relay_node(host->relayer), to, error);
 }
 
+static bool owns(struct wfs_host *host)
+{
+	return wfs_node_role(wfs_relay_node(host->relayer)) == WFS_NODE_OWNER;
+}
+
 static void cease(struct wfs_host *host)
 {
 	wfs_relay_cease(host->relayer);
@@ -137,6 +142,7 @@ int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	host->relay = relay_take;
 	host->replicas = replicas;
 	host->handover = handover;
+	host->owns = owns;
 	host->cease = cease;
 	*ret_relay = WFS_STEAL(relay);
 	return 0;

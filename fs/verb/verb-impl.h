@@ -21,9 +21,8 @@ enum {
 	WFS_VERB_JOURNAL_MAX = 1 << 20, /* bytes of records after which journal-read ends a page */
 	/* records or names looked at for one page, with hidden ones */
 	WFS_VERB_SCAN_MAX = 10000,
-	WFS_VERB_READ_MAX = 1 << 20,  /* bytes of one fs-read, and its default */
-	WFS_VERB_BLOB_MAX = 11 << 20, /* bytes of one blob-get; larger ones go through fs-read */
-	WFS_VERB_GC_MAX = 1 << 20,    /* about the versions that one page of gc looks at */
+	WFS_VERB_READ_MAX = 1 << 20, /* bytes of one fs-read, and its default */
+	WFS_VERB_GC_MAX = 1 << 20,   /* about the versions that one page of gc looks at */
 };
 
 /* A handler returns this if `done` of its request will finish the call. */

@@ -15,6 +15,10 @@
 #include "caps/session-act.h"
 #include "fs/mount/handover.h"
 
+/* Bytes of a blob that one blob-get gives, or one put-blob takes. Larger ones go through fs-read, and
+ * through the control file put-blob. */
+enum { WFS_VERB_BLOB_MAX = 11 << 20 };
+
 struct wfs_call;
 
 /* A mount that another process made, and that the owner will serve. Option struct: plain value. */
@@ -57,6 +61,8 @@ struct wfs_host {
 	 * changes something. @verb: its name; the payload was checked. Return: true: the call is
 	 * taken, and will be finished; false: it is to be done here. */
 	bool (*relay)(struct wfs_host *host, struct wfs_call *call, const char *verb);
+	/* Likewise: does this node own the world? */
+	bool (*owns)(struct wfs_host *host);
 	/* Likewise: have all calls that the function above has taken finished soon. */
 	void (*cease)(struct wfs_host *host);
 	struct wfs_relay *relayer; /* private to fs/relay */

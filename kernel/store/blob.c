@@ -114,7 +114,7 @@ static int spill(struct wfs_blob_writer *writer)
 			"blobs/" TEMPORARY_PREFIX "%ld-%u", (long)getpid(),
 			atomic_fetch_add(&counter, 1));
 		r = wfs_beneath_open(wfs_store_directory_fd(writer->store), writer->temporary,
-			O_WRONLY | O_CREAT | O_EXCL);
+			O_RDWR | O_CREAT | O_EXCL);
 	} while (r == -EEXIST);
 	if (r < 0) {
 		writer->temporary[0] = '\0';
@@ -147,6 +147,22 @@ int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t
 uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer)
 {
 	return writer->size_bytes;
+}
+
+int wfs_blob_writer_copy(const struct wfs_blob_writer *writer, struct wfs_buffer *buffer)
+{
+	if (writer->fd < 0) {
+		wfs_buffer_append(buffer, writer->small.data, writer->small.size);
+		return wfs_buffer_check(buffer);
+	}
+	const int r = wfs_buffer_reserve(buffer, writer->size_bytes);
+	if (r)
+		return wfs_trace(r);
+	const ssize_t size = pread(writer->fd, buffer->data + buffer->size, writer->size_bytes, 0);
+	if (size < 0 || (uint64_t)size != writer->size_bytes)
+		return -EIO;
+	buffer->size += writer->size_bytes;
+	return 0;
 }
 
 static void blob_path(

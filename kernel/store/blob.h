@@ -34,6 +34,10 @@ int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t
 /** wfs_blob_writer_size() - Return: how many bytes were received so far. */
 uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
 
+/** wfs_blob_writer_copy() - append all bytes that were received so far to @buffer. Return: 0, -EIO,
+ *  -ENOMEM. */
+int wfs_blob_writer_copy(const struct wfs_blob_writer *writer, struct wfs_buffer *buffer);
+
 /** wfs_blob_writer_finish() - end the value; if it is large, make its file durable under its name
  *  @ret_blob: describes the value; `bytes` of a small one are borrowed until the writer is freed;
  *  listed_id is 0. Return: 0, -ENOSPC, -EIO, or another -errno; in each case the writer can only be
