@@ -13,9 +13,10 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest.h"
 
-static int require_host(struct wfs_call *call, const char *verb)
+/* @has: does the process have what the verb needs? */
+static int require_host(struct wfs_call *call, const char *verb, bool has)
 {
-	if (call->host && call->host->mount)
+	if (has)
 		return 0;
 	return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
 		"'%s' needs the process that owns the world, and none is running", verb);
@@ -94,7 +95,7 @@ int wfs_verb_mount(struct wfs_call *call)
 		.trusted = strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0 && call->caller &&
 			call->caller->shares_uids,
 	};
-	int r = require_host(call, "mount");
+	int r = require_host(call, "mount", call->host && call->host->mount);
 
 	if (!r && call->handed_count != WFS_HANDED_COUNT) /* the owner itself mounts nothing */
 		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
@@ -115,7 +116,7 @@ int wfs_verb_mount(struct wfs_call *call)
 int wfs_verb_umount(struct wfs_call *call)
 {
 	const char *directory;
-	int r = require_host(call, "umount");
+	int r = require_host(call, "umount", call->host && call->host->umount);
 
 	if (!r)
 		r = directory_asked_for(call, &directory);
@@ -126,7 +127,7 @@ int wfs_verb_umount(struct wfs_call *call)
 
 int wfs_verb_shutdown(struct wfs_call *call)
 {
-	int r = require_host(call, "shutdown");
+	int r = require_host(call, "shutdown", call->host && call->host->shutdown);
 
 	if (r)
 		return r;

@@ -244,6 +244,12 @@ static bool lose_patience(void *context, uint64_t done_bytes)
 	return done_bytes == 0 || (*looks)++ < 2;
 }
 
+static bool stop_at_third_look(void *context, uint64_t done_bytes)
+{
+	(void)done_bytes;
+	return ++*(int *)context < 3;
+}
+
 WITH_NODE(a_backup_is_stopped_while_no_byte_comes)
 {
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
@@ -257,7 +263,25 @@ WITH_NODE(a_backup_is_stopped_while_no_byte_comes)
 
 	assert_int_equal(error.code, WFS_E_CANCELLED);
 	node_wait(node, &node->backup_done_count, 1);
+	wfs_peer_watch(peer, NULL, NULL);
 	assert_int_equal(node_ask(peer, TEXT("x"), NULL), 200);
+}
+
+WITH_NODE(a_request_is_stopped_while_it_has_no_answer)
+{
+	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
+	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
+	int looks = 0;
+	int status = 0;
+	struct wfs_error error = {0};
+
+	node->answers_gone = true;
+	wfs_peer_watch(peer, stop_at_third_look, &looks);
+	assert_int_equal(
+		wfs_peer_request(peer, TEXT(NODE_HOLD), &status, &answer, &error), -ETIMEDOUT);
+
+	assert_int_equal(error.code, WFS_E_TIMEOUT);
+	node_wait(node, &node->gone_count, 1);
 }
 
 WITH_NODE(a_node_that_makes_no_backup_says_so)
