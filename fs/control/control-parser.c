@@ -284,9 +284,12 @@ size_t wfs_control_parser_size(struct wfs_control_parser *parser, bool end)
 	return end ? parser->pending.size - parser->start : 0;
 }
 
+/* Scanned bytes need no second look: at the start of a value, white space alone has come. */
 bool wfs_control_parser_pending(const struct wfs_control_parser *parser)
 {
-	for (size_t i = parser->start; i < parser->pending.size; i++) {
+	if (parser->depth > 0 || parser->state != SCAN_VALUE)
+		return true;
+	for (size_t i = parser->scanned; i < parser->pending.size; i++) {
 		if (!parser_is_space(parser->pending.data[i]))
 			return true;
 	}

@@ -17,7 +17,7 @@ import tempfile
 WORLDFS = os.environ["WORLDFS"]
 SOURCE = os.path.join(os.environ["SOURCE_ROOT"], "tests/data/worlds/counter")
 CHECK_WORLD = os.environ["CHECK_WORLD"]
-LARGE = 100_000  # bytes: more than WFS_BLOB_FILE_MIN, so a file of its own
+LARGE = 66_000   # bytes: just more than WFS_BLOB_FILE_MIN, so a file of its own
 BATCH = 40       # lines of the step `lines`: several to a commit
 CODE = """function run(n)
     kernel_actions.write_artifact{artifact_id = "made" .. n, content = "text", metadata = {n = n}}
@@ -98,7 +98,7 @@ def steps_with_cuts(inputs):
     """The journal is cut twice; the events after that are kept."""
     with open(f"{inputs}/lines", "w", encoding="utf-8") as file:
         file.write("".join(event(f"line-{i}", 100 * i) + "\n" for i in range(BATCH)))
-        file.write(event("line-0", LARGE) + "\n" + event("line-0") + "\n")
+        file.write(event("line-0", 100_000) + "\n" + event("line-0") + "\n")
     send = ["event", "test/Add@1"]
     return [
         Step("init", []),

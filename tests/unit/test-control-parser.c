@@ -390,3 +390,23 @@ TEST(parser_trims_only_what_is_given_out)
 	assert_string_equal(wfs_buffer_text(&lines), "[1,2]\n");
 	assert_int_equal(parser.pending.capacity_bytes, 0);
 }
+
+TEST(parser_looks_at_white_space_in_small_writes_twice_at_most)
+{
+	enum { WRITES = 200000 };
+
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	/* Looking at all that came before, at each write, takes minutes. */
+	for (int i = 0; i < WRITES; i++) {
+		add(&parser, "                ");
+		assert_false(wfs_control_parser_pending(&parser));
+		take_all(&parser, false, &lines);
+	}
+	add(&parser, "[1]");
+	assert_true(wfs_control_parser_pending(&parser));
+	take_all(&parser, true, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1]\n");
+}
