@@ -244,10 +244,12 @@ static bool lose_patience(void *context, uint64_t done_bytes)
 	return done_bytes == 0 || (*looks)++ < 2;
 }
 
-static bool stop_at_third_look(void *context, uint64_t done_bytes)
+static bool stop_when_it_has_come(void *context, uint64_t done_bytes)
 {
+	struct node *const node = context;
+
 	(void)done_bytes;
-	return ++*(int *)context < 3;
+	return node_look(node, &node->request_count) == 0;
 }
 
 WITH_NODE(a_backup_is_stopped_while_no_byte_comes)
@@ -271,12 +273,11 @@ WITH_NODE(a_request_is_stopped_while_it_has_no_answer)
 {
 	WFS_AUTO_PEER struct wfs_peer *peer = node_peer(node);
 	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
-	int looks = 0;
 	int status = 0;
 	struct wfs_error error = {0};
 
 	node->answers_gone = true;
-	wfs_peer_watch(peer, stop_at_third_look, &looks);
+	wfs_peer_watch(peer, stop_when_it_has_come, node);
 	assert_int_equal(
 		wfs_peer_request(peer, TEXT(NODE_HOLD), &status, &answer, &error), -ETIMEDOUT);
 
