@@ -316,25 +316,32 @@ static const struct wfs_field revoke_answer[] = {
 		"nothing by this grant any more"},
 	{NULL}};
 static const struct wfs_field handover_params[] = {
-	{"node", TEXT, MAYBE, "name of the node; by default the one that has most records"},
+	{"node", TEXT, MAYBE,
+		"name of the node that becomes the owner; by default the one with most records"},
 	{NULL}};
 static const struct wfs_field replica_fields[] = {
-	{"address", TEXT, WFS_NULLABLE, "HOST:PORT at which other nodes reach it"},
-	{"bytes", NAT, WFS_NULLABLE, "of its store"}, {"height", NAT, WFS_NULLABLE, "of its world"},
-	{"lag_records", NAT, WFS_NULLABLE, "records of the log that it does not have"},
-	{"last_contact_ms", NAT, WFS_NULLABLE, "since its lease was renewed"},
-	{"name", TEXT, 0, "of the node"},
-	{"problem", &object, WFS_NULLABLE, "{cell?, code, message, record?}"},
-	{"role", TEXT, 0, "owner, follower or none"}, {NULL}};
+	{"address", TEXT, WFS_NULLABLE,
+		"HOST:PORT at which other nodes reach this one; null, like the next four, if "
+		"the node does not live"},
+	{"bytes", NAT, WFS_NULLABLE, "bytes of the node's data.mdb"},
+	{"height", NAT, WFS_NULLABLE, "height of the node's world when it renewed its lease"},
+	{"lag_records", NAT, WFS_NULLABLE, "number of records that height is behind the log"},
+	{"last_contact_ms", NAT, WFS_NULLABLE,
+		"milliseconds since the node was seen to renew its lease"},
+	{"name", TEXT, 0, "name of the node"},
+	{"problem", &object, WFS_NULLABLE,
+		"{cell, code, message, record} of what keeps the node from following; cell and "
+		"record only if the code is diverged"},
+	{"role", TEXT, 0, "owner, follower, or none if the node has no lease"}, {NULL}};
 static const struct wfs_form replica = {.kind = WFS_FORM_RECORD, .fields = replica_fields};
 static const struct wfs_form replica_list = {.kind = WFS_FORM_LIST, .of = &replica};
 static const struct wfs_field replicas_answer[] = {
-	{"epoch", NAT, 0, "rises when a process begins to own the world"},
+	{"epoch", NAT, 0, "number that rises whenever a process begins to own the world"},
 	{"node", TEXT, 0, "name of the node that answers"},
-	{"nodes", &replica_list, 0, "all nodes, by name"},
+	{"nodes", &replica_list, 0, "all nodes, sorted by name"},
 	{"owner", TEXT, 0, "name of the node that owns the world, or owned it last"},
-	{"problem", &object, WFS_NULLABLE, "what is wrong with the node that answers"},
-	{"role", TEXT, 0, "of the node that answers"}, {NULL}};
+	{"problem", &object, WFS_NULLABLE, "problem of the node that answers"},
+	{"role", TEXT, 0, "role of the node that answers"}, {NULL}};
 static const struct wfs_field metrics_answer[] = {
 	{"text", TEXT, 0, "figures in the text format of Prometheus"}, {NULL}};
 
@@ -428,7 +435,7 @@ const struct verb verb_table[] = {
 		"read figures of the owner process and the store", TAKES(no_params),
 		GIVES(metrics_answer)),
 	VERB(replicas, "replicas", WFS_EFFECT_INTROSPECT_STATUS, false, READ,
-		"tell the nodes of a replicated world", TAKES(no_params), GIVES(replicas_answer)),
+		"list the nodes of a replicated world", TAKES(no_params), GIVES(replicas_answer)),
 	VERB(handover, "handover", WFS_EFFECT_WORLD_SHUTDOWN, true, AT_ONCE,
 		"make another node the owner of a replicated world", TAKES(handover_params)),
 	HERE_VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),

@@ -244,30 +244,32 @@ static int check_uids(const char *name, const json_t *uids, struct wfs_error *er
 
 static const struct wfs_field replication_fields[] = {
 	MEMBER(url, &wfs_form_text, 0,
-		"etcd that has the log of the world, as etcd://HOST:PORT,HOST:PORT/PREFIX"),
+		"where etcd has the log of the world: etcd://HOST:PORT,HOST:PORT/PREFIX"),
 	MEMBER(node, &wfs_form_text, 0,
 		"name of this node, which no other node of the world has: lower-case letters, "
 		"digits and -"),
 	MEMBER(listen, &wfs_form_text, WFS_OPTIONAL,
-		"HOST:PORT of this host at which other nodes reach this one; by default a free "
-		"port "
-		"of 127.0.0.1"),
+		"HOST:PORT of this host at which other nodes reach this node; by default a free "
+		"port of 127.0.0.1"),
 	MEMBER(ca, &wfs_form_text, WFS_OPTIONAL,
-		"PEM file of the authority that signs etcd's certificates; with it, TLS is spoken"),
+		"path of a PEM file with the authority that signs etcd's certificates; with this "
+		"member, etcd is reached by TLS"),
 	MEMBER(certificate, &wfs_form_text, WFS_OPTIONAL,
-		"PEM file of the certificate that etcd asks this host for"),
-	MEMBER(key, &wfs_form_text, WFS_OPTIONAL, "PEM file of the key of certificate"),
-	MEMBER(user, &wfs_form_text, WFS_OPTIONAL, "user of etcd"),
+		"path of a PEM file with the certificate by which etcd knows this host; needs ca "
+		"and key"),
+	MEMBER(key, &wfs_form_text, WFS_OPTIONAL, "path of a PEM file with the key of certificate"),
+	MEMBER(user, &wfs_form_text, WFS_OPTIONAL, "name of the user of etcd; needs password_env"),
 	MEMBER(password_env, &wfs_form_text, WFS_OPTIONAL,
-		"environment variable of the owner process that has the user's password"),
+		"environment variable of the owner process that has the password of user"),
 	MEMBER(lease_ms, WFS_FORM_FROM_TO(WFS_HOST_LEASE_MIN_MS, WFS_HOST_LEASE_MAX_MS),
 		WFS_OPTIONAL,
-		"milliseconds, rounded up to seconds, after which another node takes over from one "
-		"that does not answer; by default 5000"),
+		"milliseconds, rounded up to seconds, after which another node takes the world "
+		"over from an owner that does not answer; by default 5000"),
 	MEMBER(wait_ms, TIME, WFS_OPTIONAL,
-		"milliseconds that a change waits for etcd, or for an owner; by default 10000"),
+		"milliseconds that a request may wait for etcd, or for a node that owns the "
+		"world; by default 10000"),
 	MEMBER(no_owner, &wfs_form_bool, WFS_OPTIONAL,
-		"this node never owns the world; by default false"),
+		"whether this node never becomes the owner; by default false"),
 	{NULL},
 };
 

@@ -115,8 +115,9 @@ enum {
 		"also offer the tools of servers outside of the world")                           \
 	X(JOURNAL, "journal", 0, NULL, NULL, "drop the records of the dropped heights as well")   \
 	X(NODE, "node", 0, "NAME", NULL, "name of this node, which no other node has")            \
-	X(LISTEN, "listen", 0, "HOST:PORT", NULL,                                                 \
-		"where other nodes reach this one (default: a free port of 127.0.0.1)")           \
+	X(LISTEN, "listen", 0, "ADDRESS", NULL,                                                   \
+		"HOST:PORT at which other nodes reach this one (default: a free port of "         \
+		"127.0.0.1)")                                                                     \
 	X(NO_OWNER, "no-owner", 0, NULL, NULL, "this node never owns the world")
 
 enum wfs_option {
