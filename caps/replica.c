@@ -147,9 +147,7 @@ int wfs_replica_own(struct wfs_replica *replica, struct wfs_error *error)
 int wfs_replica_follow(struct wfs_replica *replica, struct wfs_error *error)
 {
 	wfs_world_step_aside(replica->world);
-	return replica->follower
-		? 0
-		: wfs_trace(wfs_follower_new(replica->world, &replica->follower, error));
+	return replica->follower ? 0 : follow(replica, error);
 }
 
 void wfs_replica_refuse(struct wfs_replica *replica, bool refuse)

@@ -55,7 +55,8 @@ struct wfs_node_options {
 };
 
 /** wfs_node_new() - make a node of a world
- *  From this call on the world folds its own requests only while the node owns it. The world must have been begun in etcd, or filled from another node.
+ *  From this call on the world folds its own requests only while the node owns it. The world must
+ *  have been begun in etcd, or filled from another node.
  *  @authority: of a world that is open, and not for reading only; must outlive the node
  *  @ret_node: caller frees it with wfs_node_free(). Return: 0, -EINVAL (invalid_argument),
  *  -ENOMEM. */

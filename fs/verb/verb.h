@@ -15,8 +15,8 @@
 #include "caps/session-act.h"
 #include "fs/mount/handover.h"
 
-/* Bytes of a blob that one blob-get gives, or one put-blob takes. Larger ones go through fs-read, and
- * through the control file put-blob. */
+/* Bytes of a blob that one blob-get gives, or one put-blob takes. Larger ones go through fs-read,
+ * and through the control file put-blob. */
 enum { WFS_VERB_BLOB_MAX = 11 << 20 };
 
 struct wfs_call;
@@ -53,9 +53,10 @@ struct wfs_host {
 	void (*shutdown)(struct wfs_host *host);
 	/* Add facts that only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
-	/* Of a replicated world, otherwise NULL: the document of /replication.json, a new reference,
-	 * NULL without memory; and wfs_node_handover() (fs/replica/node.h). */
+	/* Of a replicated world, otherwise NULL: the answer of the verb `replicas`. Return: a new
+	 * reference, or NULL without memory. */
 	json_t *(*replicas)(struct wfs_host *host);
+	/* Likewise: wfs_node_handover() (fs/replica/node.h). */
 	int (*handover)(struct wfs_host *host, const char *to, struct wfs_error *error);
 	/* Of a replicated world, otherwise NULL: have the node that owns the world do a call that
 	 * changes something. @verb: its name; the payload was checked. Return: true: the call is

@@ -107,6 +107,9 @@ ok("a mount is made", os.listdir(os.path.join(other, "reducers")) == ["counter"]
 ok("and seen in status", client.done("status")["mount_count"] == 2)
 client.done("umount", {"dir": other})
 ok("metrics are text", "worldfs_reads_refused_total" in client.done("metrics")["text"])
+client.refused("not_enabled", "replicas")  # the world is on this host alone
+client.refused("not_enabled", "handover")
+asked |= {"replicas", "handover"}  # these succeed in test-replicated
 manifest = client.done("manifest-read")
 policy = {"$kind": "defpolicy", "name": "test/ask@1", "rules": [
     {"when": {"effect": "action.write_artifact", "principal": "robot"}, "decision": "ask"},

@@ -33,7 +33,7 @@ VERBS = {
     "chat": {"message": "m"}, "plans": {}, "plan-status": {"session_id": "s"}, "plan-resume": {"plan_id": "p"},
     "plan-cancel": {"plan_id": "p"}, "plan-import": {"blob": "sha256:" + BLOB},
     "intents": {}, "intent-resolve": {"intent_id": "sha256:" + BLOB, "outcome": "done"},
-    "tool": {"name": "git.log"}, "tools": {},
+    "tool": {"name": "git.log"}, "tools": {}, "replicas": {}, "handover": {},
 }
 # For the effects of these verbs, refusals are recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
@@ -41,7 +41,7 @@ RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "even
             "code": "world.code", "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
             "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve",
             "wake": "agent.wake", "chat": "plan.run", "plan-resume": "plan.run", "plan-cancel": "plan.cancel",
-            "plan-import": "plan.run", "intent-resolve": "intent.resolve", "tool": "tool.outside"}
+            "plan-import": "plan.run", "intent-resolve": "intent.resolve", "tool": "tool.outside", "handover": "world.shutdown"}
 
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {},
@@ -69,11 +69,12 @@ COMMANDS = {
     "chat": ["m"], "plan ls": [], "plan show": ["p"], "plan watch": ["p"], "plan graph": ["p"], "plan resume": ["p"],
     "plan cancel": ["p"], "plan export": ["p", "/dev/null"], "plan import": ["sha256:" + BLOB],
     "intents ls": [], "intents resolve": ["sha256:" + BLOB, "done"],
-    "tool call": ["git.log"], "tools": ["--outside"],
+    "tool call": ["git.log"], "tools": ["--outside"], "replicas": [], "handover": [],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These commands do not act as a principal: they make or check a world by its files, or serve it.
-OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "upgrade", "mcp", "trust", "help"}
+OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "upgrade", "mcp", "trust",
+               "replicate", "follow", "help"}
 
 
 def fail(what):

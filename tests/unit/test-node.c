@@ -370,6 +370,11 @@ NODE(every_node_knows_the_ids_of_requests_also_after_a_start)
 	expect_role(nodes, 2, WFS_NODE_FOLLOWER);
 	assert_int_equal(send_with_id(nodes, 0, "third"), 0);
 	expect_height(nodes, 2, before + 23);
+	assert_int_equal(wfs_node_handover(nodes->peers[0].node, "b", NULL), 0);
+	expect_role(nodes, 1, WFS_NODE_OWNER);
+	assert_int_equal(send_with_id(nodes, 1, "fourth"), 0);
+	expect_height(nodes, 0, before + 24);
+	expect_id(nodes, 0, "fourth", before + 23); /* it has owned before */
 
 	expect_id(nodes, 2, "first", before);
 	expect_id(nodes, 2, "second", before + 21);

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Drives three nodes of one world: replicated.py WORLDFS SOURCE DIRECTORY SLOWDOWN
+
+DIRECTORY has the directories a, b and c, each with `tree` and `bob` to mount on. Prints `ok - …` for each check.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+PROGRAM, SOURCE, TOP, SLOWDOWN = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+LEASE_MS = 2000 * SLOWDOWN
+NODES = "abc"
+
+
+def check(what, good, details=""):
+    if not good:
+        sys.exit(f"not ok - {what} {details}")
+    print(f"ok - {what}", flush=True)
+
+
+def wait_for(what, condition, seconds=20):
+    end = time.monotonic() + seconds * SLOWDOWN
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"not ok - {what} (waited {seconds * SLOWDOWN} s)")
+        time.sleep(0.02)
+    print(f"ok - {what}", flush=True)
+
+
+def world(node):
+    return f"{TOP}/{node}/world"
+
+
+def tree(node):
+    return f"{TOP}/{node}/tree"
+
+
+def run(*words, fails=False):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+    if (done.returncode != 0) != fails:
+        sys.exit(f"not ok - worldfs {' '.join(words)}: status {done.returncode}: {done.stderr}")
+    return done.stderr if fails else done.stdout
+
+
+def is_whole(node, how):
+    done = subprocess.run([PROGRAM, "-w", world(node), how], capture_output=True, text=True, check=False)
+    check(f"{how} of node {node} finds no problem", done.returncode == 0 and "0 problems found" in done.stderr, done.stderr)
+
+
+def command(node, *words, **options):
+    return run("-w", world(node), *words, **options)
+
+
+def replicas(node):
+    return json.loads(command(node, "replicas", "--json"))["data"]
+
+
+def role(node):
+    return replicas(node)["role"]
+
+
+def owner_pid(node):
+    return json.loads(command(node, "status", "--json"))["data"]["pid"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+# --- counters ---
+
+
+def send(node, key, by=1):
+    """Adds to a counter by the socket of a node. Returns the answer."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(world(node) + "/control.sock")
+        request = {"cmd": "send-event", "id": "1", "payload": {"schema": "test/Add@1", "value": {"by": by, "key": key}}, "v": 1}
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        with connection.makefile() as answers:
+            line = answers.readline()
+    return json.loads(line) if line else {"error": {"code": "closed"}, "ok": False}
+
+
+def counter(node, key):
+    """The value of a counter as the mount of a node shows it; 0 if there is none."""
+    try:
+        with open(f"{tree(node)}/reducers/counter/{key}", encoding="utf-8") as file:
+            return json.load(file)["n"]
+    except FileNotFoundError:
+        return 0
+
+
+class Writer(threading.Thread):
+    """Adds to a counter of its own through one node, without a pause; counts what was answered."""
+
+    def __init__(self, node, key):
+        super().__init__(daemon=True)
+        self.node, self.key = node, key
+        self.done, self.perhaps, self.refused = 0, 0, []
+        self.ending = False
+        self.start()
+
+    def run(self):
+        while not self.ending:
+            try:
+                answer = send(self.node, self.key)
+            except OSError:
+                time.sleep(0.05)
+                continue
+            if answer["ok"]:
+                self.done += 1
+            elif answer["error"]["code"] in ("unknown", "closed"):
+                self.perhaps += 1
+            else:
+                self.refused.append(answer["error"]["code"])
+
+    def end(self):
+        self.ending = True
+        self.join()
+        return self
+
+
+def expect(writer, nodes, what):
+    """What was answered is on all nodes once, and what may have been done at most once."""
+    wait_for(f"{what}: all nodes have what was answered",
+             lambda: all(writer.done <= counter(node, writer.key) for node in nodes))
+    found = {counter(node, writer.key) for node in nodes}
+    check(f"{what}: each request was done once", max(found) <= writer.done + writer.perhaps,
+          f"{found} of {writer.done}, perhaps {writer.perhaps}, refused {writer.refused}")
+
+
+# --- the life of nodes ---
+
+
+def start_etcd(port, peer_port):
+    process = subprocess.Popen(
+        ["etcd", "--data-dir", f"{TOP}/etcd", "--listen-client-urls", f"http://127.0.0.1:{port}", "--advertise-client-urls",
+         f"http://127.0.0.1:{port}", "--listen-peer-urls", f"http://127.0.0.1:{peer_port}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def answers():
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return True
+        except OSError:
+            return False
+    wait_for("etcd answers", answers)
+    return process
+
+
+def shorten_lease(node):
+    path = f"{world(node)}/host.json"
+    with open(path, encoding="utf-8") as file:
+        host = json.load(file)
+    host["replication"]["lease_ms"] = LEASE_MS
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(host, file)
+    command(node, "trust", "--yes")
+
+
+def mount(node):
+    command(node, "mount", tree(node))
+
+
+def make_nodes(url):
+    run("init", world("a"), "--from", SOURCE)
+    command("a", "trust", "--yes")
+    run("replicate", world("a"), url, "--node", "a")
+    check("a prefix has one world", "already_exists" in run("replicate", world("a"), url, "--node", "a", fails=True))
+    shorten_lease("a")
+    mount("a")
+    wait_for("the first node owns the world", lambda: role("a") == "owner")
+    for node in "bc":
+        run("follow", url, world(node), "--node", node)
+        shorten_lease(node)
+        mount(node)
+        wait_for(f"node {node} follows", lambda node=node: role(node) == "follower")
+
+
+def owner():
+    """The node that owns the world, as all living nodes say; None: they do not agree."""
+    names = {replicas(node)["owner"] for node in NODES}
+    found = [node for node in NODES if role(node) == "owner"]
+    return found[0] if len(found) == 1 and names == set(found) else None
+
+
+# --- what they do ---
+
+
+def write_everywhere():
+    for node in NODES:
+        check(f"an event by the socket of {node} is done", send(node, f"s{node}")["ok"])
+        check(f"and seen in the mount of {node} at once", counter(node, f"s{node}") == 1)
+        with open(f"{tree(node)}/ctl/event", "w", encoding="utf-8") as file:
+            file.write('{"schema":"test/Add@1","value":{"by":2,"key":"f' + node + '"}}\n')
+        check(f"an event by a control file of {node} is seen at once", counter(node, f"f{node}") == 2)
+        wait_for("and on all nodes", lambda node=node: all(counter(other, f"f{node}") == 2 for other in NODES))
+        blob = os.urandom(300_000)
+        with open(f"{tree(node)}/ctl/put-blob", "wb") as file:
+            file.write(blob)
+        name = hashlib.sha256(blob).hexdigest()
+        check(f"a blob by a control file of {node} is at the owner", os.path.exists(f"{tree('a')}/blob/{name}"))
+
+
+def refuse_alike():
+    answers = []
+    for node in NODES:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(world(node) + "/control.sock")
+            connection.sendall(b'{"cmd":"send-event","id":"1","payload":{"schema":"test/Nothing@1","value":{}},"v":1}\n')
+            with connection.makefile() as lines:
+                answers.append(json.loads(lines.readline())["error"])
+    check("a refusal is the same on every node", answers[0] == answers[1] == answers[2], str(answers))
+
+
+def without_owner_process():
+    run("umount", tree("b"))
+    wait_for("node b is not served", lambda: not os.path.exists(world("b") + "/control.sock"))
+    command("b", "event", "test/Add@1", '{"by":3,"key":"alone"}')
+    check("a command on a node that is not served goes to the owner", counter("a", "alone") == 3)
+    mount("b")
+    wait_for("node b follows again", lambda: role("b") == "follower" and counter("b", "alone") == 3)
+
+
+def hand_over():
+    writers = [Writer(node, f"h{node}") for node in NODES]
+    for node in "bca":
+        time.sleep(0.3)
+        command("c", "handover", node)
+        wait_for(f"node {node} owns the world", lambda node=node: role(node) == "owner")
+    for writer in writers:
+        writer.end()
+        check(f"a handover fails no request of node {writer.node}", not writer.refused and not writer.perhaps,
+              f"{writer.refused} {writer.perhaps}")
+        expect(writer, NODES, f"handover, node {writer.node}")
+
+
+def lose_owner(how):
+    before = owner()
+    others = [node for node in NODES if node != before]
+    writers = [Writer(node, f"{how}{node}") for node in NODES]
+    time.sleep(0.5)
+    pid = owner_pid(before)
+    os.kill(pid, signal.SIGKILL if how == "kill" else signal.SIGSTOP)
+    lost = time.monotonic()
+    wait_for("another node owns the world", lambda: any(role(node) == "owner" for node in others))
+    print(f"# {how}: another node owned the world after {time.monotonic() - lost:.1f} s")
+    time.sleep(0.5)
+    if how == "kill":
+        subprocess.run(["umount", "-l", tree(before)], check=False, stderr=subprocess.DEVNULL)
+        wait_for("the killed process is gone", lambda: not os.path.exists(f"/proc/{pid}"))
+        wait_for("and can be mounted again", lambda: subprocess.run(
+            [PROGRAM, "-w", world(before), "mount", tree(before)], capture_output=True, check=False).returncode == 0)
+    else:
+        os.kill(pid, signal.SIGCONT)
+    wait_for("it comes back as a follower", lambda: role(before) == "follower")
+    for writer in writers:
+        writer.end()
+        expect(writer, NODES, f"{how}, node {writer.node}")
+
+
+def lose_etcd(etcd):
+    writers = [Writer(node, f"e{node}") for node in NODES]
+    time.sleep(0.3)
+    etcd.send_signal(signal.SIGSTOP)
+    time.sleep(1.5 * LEASE_MS / 1000)
+    for node in NODES:
+        check(f"without etcd, node {node} is readable", counter(node, "alone") == 3)
+    etcd.send_signal(signal.SIGCONT)
+    wait_for("with etcd, a node owns the world again", owner)
+    wait_for("and changes are done", lambda: all(send(node, "after")["ok"] for node in NODES))
+    for writer in writers:
+        writer.end()
+        expect(writer, NODES, f"without etcd, node {writer.node}")
+
+
+def revoke():
+    command("a", "principal", "add", "bob")
+    command("a", "grant", "bob", "query", "--name", "g")
+    for node in NODES:
+        command(node, "mount", "--as", "bob", f"{TOP}/{node}/bob")
+
+    def shown(node):
+        try:
+            with open(f"{TOP}/{node}/bob/README", "rb") as file:
+                return len(file.read()) > 0
+        except OSError:
+            return False
+    wait_for("bob sees the world on every node", lambda: all(shown(node) for node in NODES))
+    command("b", "revoke", "g")
+    check("a revocation that was answered is in force everywhere", not any(shown(node) for node in NODES))
+    for node in NODES:
+        run("umount", f"{TOP}/{node}/bob")
+
+
+def compare():
+    wait_for("all nodes have all records", lambda: len({json.dumps(json.loads(command(n, "head", "--json"))["data"]) for n in NODES}) == 1)
+    for node in NODES:
+        is_whole(node, "verify")
+        is_whole(node, "replay")
+
+
+def main():
+    port = free_port()
+    etcd = start_etcd(port, free_port())
+    try:
+        make_nodes(f"etcd://127.0.0.1:{port}/world")
+        write_everywhere()
+        refuse_alike()
+        without_owner_process()
+        revoke()
+        hand_over()
+        lose_owner("kill")
+        lose_owner("stop")
+        lose_etcd(etcd)
+        compare()
+        for node in NODES:
+            run("umount", tree(node))
+    finally:
+        etcd.send_signal(signal.SIGCONT)
+        etcd.kill()
+        etcd.wait()
+
+
+main()
