@@ -29,7 +29,7 @@ struct wfs_mind_number {
 extern const struct wfs_mind_number wfs_mind_numbers[];
 
 /* Check the value of the setting max_history_messages, and of temperature.
- * Return: 0, or -EINVAL (invalid_argument) with a message that names it. */
+ * Return: 0, or -EINVAL (invalid_argument) with a message that names the setting. */
 int wfs_mind_check_history_max(int64_t max, struct wfs_error *error);
 int wfs_mind_check_temperature(const json_t *value, struct wfs_error *error);
 

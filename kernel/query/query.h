@@ -127,7 +127,7 @@ enum wfs_query_type {
 #define WFS_QUERY_C_OFFSET int64_t
 
 /* A checked query: plain value.
- * The member of its type is set; texts are borrowed from the params. */
+ * Of the union, the member that `type` names is set; texts are borrowed from the params. */
 struct wfs_query {
 	enum wfs_query_type type;
 	union {
@@ -182,8 +182,8 @@ const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
 
 /** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: its enum has
- *  all names, its description what each answers and takes. Return: new reference, NULL without
- *  memory. */
+ *  all names, and its description says what each query answers and takes. Return: new reference,
+ *  NULL without memory. */
 json_t *wfs_query_type_schema(void);
 
 /** wfs_query_params_schema() - make the JSON Schema of an object with the params of all queries

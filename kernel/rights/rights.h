@@ -37,7 +37,7 @@ struct wfs_tool_asked {
 /* Which part of a call no grant covers. */
 enum wfs_tool_lack {
 	WFS_TOOL_LACK_NONE,
-	WFS_TOOL_LACK_NAME,      /* no grant covers the tool: it is answered as a missing one */
+	WFS_TOOL_LACK_NAME,      /* no grant covers the tool: the error is that of a missing tool */
 	WFS_TOOL_LACK_HASH,      /* the tool has changed since it was pinned */
 	WFS_TOOL_LACK_ARGUMENTS, /* the schema of the grant refuses the arguments */
 };
@@ -55,7 +55,7 @@ struct wfs_question {
 	const char *artifact; /* id of the artifact that the effect is about; NULL: none */
 	const struct wfs_tool_asked *tool; /* the call that the effect is; NULL: none */
 	enum wfs_claim claim;
-	/* Do grants that the principal @giver has made not count? NULL: all grants count. */
+	/* Are grants that the principal @giver has made to be ignored? NULL: none are. */
 	bool (*is_barred)(void *context, const char *giver);
 	void *barred_context;
 	uint64_t height; /* the rights follow from the grants at this height, or at a later one */

@@ -51,10 +51,11 @@ struct act {
 	bool refused_again; /* refused because its record says so; nothing was computed */
 };
 
-/** action_fold() - do the action of record 0, the request's own record, and set fold->outcome, but
- *  for `refusal`; a refused action changes no cell but those of sys.invocation that tell of a
- *  failed invocation. Return: 0; -errno: the action is refused, or an error of the category
- *  "system" fails the request, as fold() says in kernel/fold/fold-domain.h. */
+/** action_fold() - do the action of record 0, the request's own record, and set all members of
+ *  fold->outcome but `refusal`, which the caller takes from @error; a refused action changes no
+ *  cell but those of sys.invocation that tell of a failed invocation. Return: 0; -errno: the action
+ *  is refused, or an error of the category "system" fails the request, as fold() says in
+ *  kernel/fold/fold-domain.h. */
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 
 /** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0
@@ -125,26 +126,27 @@ struct act_hiding {
 };
 
 /** act_hide() - before an action is done: find its private texts, and make stand-ins for its record
- *  @hiding: `act` is set before; caller ends it with act_hiding_done(), also on failure. The texts
- *  are added to fold->texts. */
+ *  The texts are added to fold->texts.
+ *  @hiding: the caller has set `act`, this function fills the rest; caller ends it with
+ *  act_hiding_done(), also on failure. @action: as it was sent */
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error);
 void act_hiding_done(struct act_hiding *hiding);
 #define ACT_HIDING_AUTO WFS_CLEANUP(act_hiding_done)
 
 /** act_reveal() - copy @document, a part of a record, with private texts in the place of their
- *  stand-ins. @recorded: finds the texts. @ret_copy: caller owns it */
+ *  stand-ins; fails if a text is lost. @recorded: finds the texts. @ret_copy: caller owns it */
 int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, json_t **ret_copy,
 	struct wfs_error *error);
 
-/** act_query() - answer a query (query-run.h) with what the actor may see: the principal or, within
- *  an invocation, the author of the code
+/** act_query() - answer a query (query-run.h) with what act->payer or, within an invocation, the
+ *  author of the code may see
  *  The answer is about the world before the record. @type, @params: of the query
  *  @ret_result: caller owns it */
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error);
 
-/** act_refuse_with() - set act->details, the details of a refusal. @details: a reference that is
- *  taken; NULL (no memory): the refusal has none. Return: @r. */
+/** act_refuse_with() - set act->details, the details of a refusal. @details: reference taken;
+ *  NULL (the caller had no memory): the refusal has no details. Return: @r. */
 int act_refuse_with(struct act *act, json_t *details, int r);
 
 /* One function for each action: does it, with the parameters in act->params, and fills the outcome
@@ -158,7 +160,7 @@ WFS_ACTIONS(ACT_DECLARE)
 
 /** artifact_get() - read the artifact @id from its cell
  *  @ret_artifact: zeros before; caller ends it with wfs_document_done(), after a failure, too
- *  Return: 0, -ENOENT (not_found; deleted), … */
+ *  Return: 0, -ENOENT (not_found: no artifact has this id; deleted: it was deleted), … */
 int artifact_get(struct wfs_fold *fold, const char *id, struct wfs_document_artifact *ret_artifact,
 	struct wfs_error *error);
 
@@ -177,8 +179,8 @@ static inline int64_t artifact_text_size(
 }
 
 /** artifact_is_free() - may the actor invoke the artifact without paying? True if the actor or the
- *  payer owns it, and if the actor is the mint, which only tries it. For reading use
- *  artifact_read_price(), by which an owner may have to pay. */
+ *  payer owns it, and if the actor is the mint, which only runs its tests. For reading use
+ *  artifact_read_price(), because an owner may have to pay for reading. */
 bool artifact_is_free(const struct act *act, const struct wfs_document_artifact *artifact);
 
 /** artifact_invoke_price() - get the invoke_price that the payer has to pay for an invocation by
@@ -211,7 +213,8 @@ int artifact_check_payer(const struct act *act, const struct wfs_document_artifa
 	int64_t price, struct wfs_error *error);
 
 /** artifact_text() - read the content (@reducer: WFS_BUILTIN_CONTENT) or code (WFS_BUILTIN_CODE) of
- *  the artifact @id. @ret_bytes: empty if it has none; borrowed until the fold changes something */
+ *  the artifact @id. @ret_bytes: empty if it has none; borrowed until the fold next reads or
+ *  changes a cell */
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes *ret_bytes, struct wfs_error *error);
 

@@ -59,7 +59,7 @@ extern const struct wfs_domain wfs_action_domain;
 /* --- what the rules of an artifact say --- */
 
 /** wfs_artifact_reads() - may @principal read the artifact's content and code without paying, by
- *  built-in rules alone? True for the owner; otherwise false if a contract has to be asked. */
+ *  built-in rules alone? True for the owner; for others false if the artifact has a contract. */
 bool wfs_artifact_reads(const struct wfs_document_artifact *artifact, const char *principal);
 
 enum wfs_artifact_answer {

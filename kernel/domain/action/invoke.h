@@ -30,7 +30,7 @@ struct nest {
 	const json_t *recorded; /* result of the record that is folded again; NULL: a new record */
 	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
 	json_t *embeddings;     /* made by a server; see kernel/domain/memory/embedding.h; owned */
-	bool embedder_told;     /* the host's embedder was looked at */
+	bool embedder_told;     /* `embedder` goes into the record's result */
 	int64_t began_ns;       /* processor time of the thread when the nest began */
 	json_t *refused_contents;   /* numbers of writes of code, see act-form.c; owned */
 	size_t count;               /* invocations so far */
@@ -126,8 +126,8 @@ int author_knows(const struct invocation *self, enum wfs_entity entity, const ch
 	struct wfs_error *error);
 
 /** author_reads() - may the running code read the content of the artifact @id by the author's
- *  grants, as the author could read its file, or because the code is of @id? Return: 1, 0, or
- *  -errno. */
+ *  grants, which must let the author read the artifact's file, or because @id is the code's own
+ *  artifact? Return: 1, 0, or -errno. */
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
 
 void authors_done(struct nest *nest);
@@ -140,7 +140,8 @@ void authors_done(struct nest *nest);
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
- *  the schema of this method; without `methods`, or without its `input`, all is allowed
+ *  the schema of this method; if the interface has no `methods`, or the method no `input`, they
+ *  always do
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct wfs_document_artifact *artifact, const char *method,
@@ -162,8 +163,9 @@ int interface_describe(
 
 /** action_program() - get the compiled code of an executable artifact, from the fold's cache or
  *  compiled now. The code was checked when it was written (artifact_check_code).
- *  @ret_program: not running; borrowed until the caller has run it; the cache keeps it
- *  Return: 0, -EINVAL (invalid_type: no code), -ENOMEM, or what compiling gives. */
+ *  @ret_program: not running; the cache owns it, and keeps it until the next call of this
+ *  function or, if the caller runs it, until it has run
+ *  Return: 0, -EINVAL (invalid_type: no code), -ENOMEM, or an -errno of wfs_code_new(). */
 int action_program(struct act *act, const struct wfs_document_artifact *artifact,
 	struct wfs_code **ret_program, struct wfs_error *error);
 
@@ -225,7 +227,7 @@ extern const struct host_help host_helps[];
 extern const size_t host_help_count;
 
 /** host_call() - do what running code asks for by calling host_bindings[@binding_index]
- *  @host: of a struct invocation. @ret_value: caller owns it; NULL: nil
+ *  @host: member `host` of a struct invocation. @ret_value: caller owns it; NULL: nil
  *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code; @error is
  *  filled unless 0. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
@@ -243,7 +245,7 @@ struct invoked {
  *  price, and run its code; a cell of sys.invocation tells how that went. The method `describe` is
  *  answered without code, price and cell.
  *  If the payment or the code fails, the price is returned, and all changes that the code made are
- *  taken back; the cell tells of the failure, unless that ends the whole nest.
+ *  taken back; the cell tells of the failure, unless the failure ends the whole nest.
  *  @act: the action that invokes it. @method, @args (an array): passed to the code; borrowed
  *  @ret_invoked: set only on success
  *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
@@ -263,8 +265,8 @@ int invoke_on_trial(struct act *act, const struct wfs_document_artifact *artifac
  *  @place: a number that differs for each piece of code that runs within the record */
 void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32]);
 
-/** action_shown() - get the size in bytes of the longest beginning of @text that has at most @size
- *  bytes and no cut character. */
+/** action_shown() - get the size in bytes of the longest prefix of @text that has at most @size
+ *  bytes and does not end inside a UTF-8 character. */
 int action_shown(struct wfs_bytes text, size_t size);
 
 /** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? True for

@@ -53,8 +53,8 @@ struct service_call {
 	const struct service *service;
 	const struct service_method *method;
 	json_t *args;            /* an object with the method's params; owned */
-	struct act *act;         /* the caller's */
-	struct invocation *self; /* the service as code that runs */
+	struct act *act;         /* the action that invoked the service */
+	struct invocation *self; /* this invocation of the service */
 	json_t *result;          /* what the method returns; owned */
 	int64_t price_paid;      /* in addition to the method's price */
 	bool stopped;            /* a bound of the record has ended it */
@@ -81,7 +81,7 @@ int service_parse(const struct service *service, const char *method, const json_
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_service_artifacts() - make the actions that write the artifacts of all services into a new
- *  world: an array of {action, created_by, id}, in which created_by does the action
+ *  world: an array of {action, created_by, id}; created_by: the principal that does the action
  *  Return: new reference, or NULL without memory. Thread: any. */
 json_t *wfs_service_artifacts(const struct wfs_domain *const *domains);
 

@@ -46,12 +46,12 @@ int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
 /** embedding_check_text() - can a text be embedded? Return: 0, -EINVAL (it is blank), -EFBIG
- *  (too_large). */
+ *  (too_large: more than EMBEDDING_TEXT_MAX bytes). */
 int embedding_check_text(const char *text, struct wfs_error *error);
 
 /** embedding_host_model() - get the name of the model of the host's embedder or, if the action
  *  comes from a journal, of the host where it was done; static, or borrowed from the fold's input
- *  or record. The result of the action's record then names a model that is not local. */
+ *  or record. If the model is not the local one, the result of the action's record will name it. */
 const char *embedding_host_model(struct act *act);
 
 /** embedding_read() - read an embedding from the members dims, embedding (base64) and model of

@@ -109,7 +109,7 @@ struct memory_added {
 };
 
 /** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
- *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
+ *  @artifact: the store; the entry's bytes are charged to the account artifact->charged_to
  *  @ret_added: the entry, or the existing one because of which nothing was added
  *  Return: 0 (also if nothing was added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
  *  another model than the store's), … */
@@ -183,8 +183,9 @@ struct memory_given {
 void memory_given_done(struct memory_given *given);
 
 /** memory_give() - add a list of entries, also those that are nearly equal to others
- *  The vector of an entry is used if `model` is the store's or, if the store is empty, the host's.
- *  Other texts are embedded by the host, at the price of genesis_embedder, which the payer pays.
+ *  The member `embedding` of an entry is used if its `model` is the store's or, if the store is
+ *  empty, the host's. Otherwise the host embeds the entry's text, at the price of
+ *  genesis_embedder, which act->payer pays.
  *  @entries: at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?,
  *  place?, tags?, tick?}; embedding: numbers, or base64 as in a cell; an id of `mem_` and 1 to 8
  *  hex digits is kept if no entry has it; place is ignored
@@ -216,12 +217,12 @@ int memory_take_content(struct act *act, const struct wfs_document_artifact *art
 /* --- mirror.c: vectors in memory --- */
 
 struct memory_mirror;  /* the vectors of one store */
-struct memory_mirrors; /* those of several, in a fold */
+struct memory_mirrors; /* the mirrors that a fold keeps, one for each store */
 
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
-/** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, as the
- *  fold has left the store
+/** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, with
+ *  all changes that the fold has made so far
  *  The fold keeps a store's vectors, the mirror, from record to record. If changes of the store
  *  were taken back, the labels of store and mirror differ; this function then undoes the changes in
  *  the mirror or, if they are too many to undo, reads all vectors again.

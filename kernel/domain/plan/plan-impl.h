@@ -51,8 +51,8 @@ int plan_store(struct plan *plan, struct wfs_error *error);
  *  caller had no memory. Return: @value; NULL without memory, and plan_store() then fails. */
 json_t *plan_own(struct plan *plan, json_t *value);
 
-/** plan_counter() - get the address, in plan->state, of the count of steps with the status @status:
- *  done, failed or skipped. */
+/** plan_counter() - get the address, in plan->state, of the count of steps with the status
+ *  @status, which must be done, failed or skipped. */
 int64_t *plan_counter(struct plan *plan, const char *status);
 
 /** plan_is() - is a text of plan->state equal to @value? */
@@ -74,7 +74,8 @@ bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
 
-/** plan_answered() - close an answered intent of the plan, and remove it from plan->state.open. */
+/** plan_answered() - delete the cell of an intent of the plan that has its answer, and remove the
+ *  intent from plan->state.open. */
 int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error);
 
 /** plan_cancel_open() - cancel all intents of the plan that are not answered yet. */
@@ -89,13 +90,13 @@ struct plan_step {
 	int64_t index;
 };
 
-/** plan_edge_load() - load the edge of step @index. @ret_edge: zeros if the step has none; caller
- *  ends it with wfs_document_done(), also after a failure */
+/** plan_edge_load() - read the document of sys.plan_edge (plan.h) of step @index. @ret_edge: zeros
+ *  if the step has none; caller ends it with wfs_document_done(), also after a failure */
 int plan_edge_load(struct plan *plan, int64_t index, struct wfs_document_plan_edge *ret_edge,
 	struct wfs_error *error);
 
-/** plan_step_load() - load step @index. @ret_step: caller ends it with wfs_document_done(), also
- *  after a failure. Return: 0, -EIO (internal_error: no such step), … */
+/** plan_step_load() - load step @index from its cell. @ret_step: caller ends it with
+ *  wfs_document_done(), also after a failure. Return: 0, -EIO (internal_error: no such step), … */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
@@ -111,23 +112,25 @@ int plan_step_set(struct plan *plan, struct plan_step *step, const char *status,
  *  Return: 0, -EINVAL (another form), … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
-/** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set result_ref
- *  of the step, which the caller then stores. @result: borrowed */
+/** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set
+ *  step->state.result_ref; the caller then stores the step. @result: borrowed */
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error);
 
-/** plan_wait_less() - make step @index wait for one dependency less, because that one has ended
+/** plan_wait_less() - make step @index wait for one dependency less, because a dependency has
+ *  ended
  *  @failed: id of the dependency if it has failed or was skipped; otherwise NULL */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
-/** plan_wait_more() - make step @index wait for @more dependencies again, and forget that one of
- *  them has failed. */
+/** plan_wait_more() - make step @index, also if it was taken, wait for @more dependencies more, and
+ *  forget that a dependency has failed. */
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error);
 
 /** plan_give_back() - undo plan_take() of step @index, so that the step can be taken again. */
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
-/** plan_take() - take the first step that waits for no dependency and was not taken before
+/** plan_take() - mark as taken the first step that waits for no dependency and was not taken
+ *  before; the caller puts the step into the batch, or skips it
  *  @ret_index: of the step; -1: no step is ready, and @ret_doomed is not set
  *  @ret_doomed: id of a failed dependency, because of which the step is to be skipped; NULL: it is
  *  to be run. Borrowed until the step's block is changed */
@@ -151,7 +154,8 @@ void plan_retry(struct plan *plan);
  *  have not ended, so that a later plan_go_on() can run them; the caller sets the status. */
 int plan_stop(struct plan *plan, struct wfs_error *error);
 
-/** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
+/** plan_stepped() - store the result of step @index, of type `tool` or `llm`, end the step, and
+ *  call plan_go_on()
  *  @result: {details, error, method, name, ok, result}, of which details and error say why a step
  *  with `ok` false has failed; borrowed; the function adds `_step_id` and `asked`
  *  @retry: true: a step that has failed and was tried less than max_attempts times is tried again,
@@ -195,8 +199,8 @@ void chat_done(struct chat *chat);
  *  Return: 0, -ENOENT (not_found), … */
 int plan_chat_load(struct chat *chat, struct wfs_error *error);
 
-/** plan_chat_principal() - cut the id of the principal from @chat_id, the key of a message of its
- *  chat. Return: @ret_principal. */
+/** plan_chat_principal() - copy the id of the principal out of @chat_id, the key of a message in a
+ *  chat of this principal. Return: @ret_principal. */
 const char *plan_chat_principal(
 	const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1]);
 
@@ -207,9 +211,9 @@ const char *plan_chat_principal(
 int plan_chat_ask(
 	struct chat *chat, enum wfs_effect effect, json_t *params, struct wfs_error *error);
 
-/** plan_say() - append a message to a chat, which is made if it does not exist, as one of the
- *  request's principal
- *  @chat: key of sys.chat. @message: the absent numbers are -1. @ret_id: key of the message */
+/** plan_say() - append a message to a chat; a chat that does not exist is made, for the principal
+ *  of the request
+ *  @chat: key of sys.chat. @message: numbers that it lacks are -1. @ret_id: key of the message */
 int plan_say(struct wfs_fold *fold, const char *chat,
 	const struct wfs_document_chat_message *message, char ret_id[static WFS_CHAT_ID_MAX + 1],
 	struct wfs_error *error);
@@ -245,7 +249,8 @@ int plan_fold_import(
 
 /** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names,
  *  if it was stopped or lacks only the model's answer; with `retry_failed`, also if it has ended,
- *  and run its failed and skipped steps again. Without a reason to continue, nothing changes.
+ *  and run its failed and skipped steps again. Without `retry_failed`, nothing changes if the
+ *  plan runs or has ended.
  *  @ret_answer: {chat_id, plan_id}; caller owns it
  *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it has no steps; with `retry_failed`: it
  *  runs, or no step has failed), … */

@@ -46,7 +46,7 @@ enum account_resource {
 enum account_resource account_resource_find(const char *name);
 
 /** account_use() - add @amount to what @id has used of a resource, if the quota allows it
- *  Allowed are all amounts without a quota, and negative ones, which lower the use, always.
+ *  Without a quota every amount is allowed. A negative amount, which lowers the use, always is.
  *  Return: 0, -EDQUOT (quota_exceeded), -EIO (hash_mismatch: the use would be negative), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);

@@ -34,8 +34,8 @@ extern const struct wfs_domain wfs_principal_domain;
 /** grants_make_agent() - for kernel/domain/action/: make the cell of the principal of a new
  *  artifact of type agent. No principal has this id yet. The caller makes the account.
  *  @maker: id of the actor; @payer: id of the principal that pays for the artifact's bytes
- *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), …; the caller
- *  takes the changes of a failure back. */
+ *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), …; after a
+ *  failure the caller takes back the changes. */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 

@@ -22,7 +22,7 @@ struct query_run {
 
 enum {
 	QUERY_WORK_OF_CELL = 200,         /* instructions that looking at a cell counts as */
-	QUERY_WORK_BYTES = 4,             /* bytes of a document that are read in the time of one */
+	QUERY_WORK_BYTES = 4,             /* bytes of a document whose reading counts as one */
 	QUERY_WORK_OF_HARD_MATCH = 30000, /* for matching an id by a pattern that backtracks much */
 };
 

@@ -19,8 +19,8 @@ int wfs_schedule_next(
 int wfs_schedule_last(
 	const struct wfs_document_timer *timer, int64_t until_ns, int64_t *ret_due_ns);
 
-/** wfs_schedule_after() - Return: the time @after_ms milliseconds after @now_ns, or INT64_MAX, the
- *  last one there is. @after_ms: not negative */
+/** wfs_schedule_after() - Return: the time @after_ms milliseconds after @now_ns, in nanoseconds
+ *  since 1970, but at most INT64_MAX. @after_ms: not negative */
 int64_t wfs_schedule_after(int64_t now_ns, int64_t after_ms);
 
 /** wfs_schedule_time() - read a time as RFC 3339 has it, such as 2026-11-27T08:00:00.5+01:00

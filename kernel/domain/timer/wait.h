@@ -16,13 +16,14 @@
 
 enum { WFS_WAITS_SCHEMA_MAX = 1024 }; /* turns that wait for events of one schema */
 
-/** timer_wait_begin() - make the cell of a wait. @wait: `next_ns` is set
+/** timer_wait_begin() - make a cell of sys.wait with the document @wait
  *  Return: 0, -ENOENT (not_found: no such schema), -EDQUOT (quota_exceeded), … */
 int timer_wait_begin(
 	struct wfs_fold *fold, const struct wfs_document_wait *wait, struct wfs_error *error);
 
-/** timer_wait_wake() - let the driver answer an intent that waits now. @woken: static
- *  Return: 1, 0 (it does not wait), or -errno. */
+/** timer_wait_wake() - end the wait of an intent, so that the driver answers the intent at once
+ *  @woken: event or step; static. @seq: number of the event's record; -1 with step
+ *  Return: 1, 0 (the intent does not wait, or its wait was ended before), or -errno. */
 int timer_wait_wake(struct wfs_fold *fold, const char *intent_id, const char *woken, int64_t seq,
 	struct wfs_error *error);
 

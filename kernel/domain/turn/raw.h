@@ -46,7 +46,8 @@ int wfs_raw_hash(
  *  @key. Return: false: not such a key. */
 bool wfs_raw_run(struct wfs_bytes key, struct wfs_bytes *ret_run);
 
-/* Make the files in `raw` of a turn, which are in struct wfs_entity_contents. */
+/* The members find, next, count, name and write_part of struct wfs_entity_contents
+ * (kernel/read/entity.h) for the files in `raw` of a turn. */
 int turn_raw_find(struct wfs_view *view, struct wfs_bytes id, const char *name,
 	uint64_t *ret_number, struct wfs_version *ret_version);
 int turn_raw_next(struct wfs_view *view, struct wfs_bytes id, uint64_t *number,
@@ -58,6 +59,7 @@ int turn_raw_write(struct wfs_view *then, const struct wfs_version *version, str
 	struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 /** turn_keep_raw() - make the cells for the hashes in a receipt that answers an intent of the run,
- *  and count its requests; does nothing if the receipt has none. Return: 0, or -errno. */
+ *  and add the requests of the receipt to turn->state.raw; does nothing if the receipt has no
+ *  hashes, or the manifest lacks the reducer. Return: 0, or -errno. */
 int turn_keep_raw(
 	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error);

@@ -64,8 +64,8 @@ int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t
 int wfs_turn_event_run(
 	struct wfs_view *view, uint64_t seq, struct wfs_buffer *run_id, int64_t *ret_time_ns);
 
-/** wfs_turn_events() - append a part of the file `events.jsonl` that ends with the event record
- *  @last
+/** wfs_turn_events() - append to @buffer the part @range of a run's file `events.jsonl`, as it was
+ *  when event record @last gave its last line
  *  Only the events in @range are read. @ret_size_bytes: of the whole file. Return: 0, or -errno. */
 int wfs_turn_events(struct wfs_view *view, struct wfs_bytes run_id, uint64_t last,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

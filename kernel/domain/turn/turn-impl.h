@@ -85,7 +85,8 @@ int turn_emit(
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
 	struct wfs_error *error);
 
-/** turn_answered() - close an intent of the run that has been answered. */
+/** turn_answered() - delete the cell of an intent of the run that has its answer, and remove the
+ *  intent from turn->state.open. */
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
 /** turn_end() - end the run: cancel its open intents, write its last event, and set @reason, a word
@@ -154,7 +155,7 @@ int turn_remember_action(struct turn *turn, const char *name, const struct turn_
 int turn_request(struct turn *turn, struct wfs_error *error);
 
 /** turn_request_again() - in the same turn, ask the model once more, without the oldest group that
- *  can be left out; the first request was too long
+ *  can be left out, because the first request was too long
  *  Return: 0, 1 (asked again before, or no group can be left out), or -errno. */
 int turn_request_again(struct turn *turn, struct wfs_error *error);
 

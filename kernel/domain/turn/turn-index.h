@@ -3,7 +3,7 @@
  * An index of the records of each run: those that changed it (`step`, receipts, actions that are
  * its tool calls, `ask`, `approve`, `cancel`) and those derived from these.
  *
- * A row is written with its record and goes only with it, so the index is right at every height. It
+ * A row is written and removed together with its record, so the index is right at every height. It
  * has the size of the record's line in `events.jsonl`. A run that came from a copy without a
  * journal has only rows of later records.
  * Thread: the thread of the transaction.
