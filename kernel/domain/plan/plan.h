@@ -21,8 +21,9 @@
  *       open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes, results_count,
  *       retry?, session_id, skipped, source_id, status, steps_bytes, tool_batches, tool_calls,
  *       total, updated_ns}; phase: defining, running, answering, ended; status: running,
- *       cancelled, failed_normalize, done, partial, failed; retry: the first step still to be
- *       reopened if it has failed or was skipped; source_id: the message that the plan
+ *       cancelled, failed_normalize, done, partial, failed; retry: after the action `resume`,
+ *       index of the first step that was not looked at yet, to reopen it if it has failed or was
+ *       skipped; source_id: the message that the plan
  *       was made for; chat_id: the newest message about the plan; draft: what the model wrote
  *       before the plan; final: the answer; in_order: true: run one step after the other
  *   sys.plan_step, key plan.n: {attempts, depends_on[], id, max_attempts, prompt, reason?,
