@@ -30,8 +30,8 @@ enum {
 	WFS_TIMER_KEY_SIZE = 128 + 1 + WFS_TIMER_ID_MAX + 1, /* of a key, with NUL */
 };
 
-/* Words that say which due times fire that were missed (worldfs(1)): the last one, the default; all
- * of them; or none of them. */
+/* Words that say which of the missed due times fire (worldfs(1)): `one`, the default: the latest;
+ * `all` of them; or `none`. */
 #define WFS_TIMER_CATCH_UPS "one all none"
 
 /** wfs_timer_id_valid() - does an id match `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`? Thread: any. */
@@ -43,7 +43,7 @@ void wfs_timer_key(const char *principal, const char *id, char ret_key[static WF
 /** wfs_timer_check() - check the params of WFS_EFFECT_ACTION_SCHEDULE without looking at the world:
  *  each member, the form of the timer's action, and that exactly one of `at`, `after_ms`,
  *  `every_ms` and `cron` is given. Thread: any.
- *  Return: 0, -EINVAL, -EFBIG (too_large), -ENOMEM. */
+ *  Return: 0, -EINVAL (one of them is not valid), -EFBIG (too_large: the action), -ENOMEM. */
 int wfs_timer_check(const struct wfs_params *params, struct wfs_error *error);
 
 /* A timer that is wanted. Plain value; borrowed. */
@@ -57,24 +57,28 @@ struct timer_wish {
 };
 
 /** timer_schedule() - make a timer
- *  @ret_zone: description of the time zone, which the record's result gets; caller owns it; NULL:
- *  none was read. @ret_answer: {id, next_ns}; caller owns it
- *  Return: 0, -EEXIST (already_exists), -EDQUOT (quota_exceeded), -EINVAL, -EPERM (not_enabled: the
- *  manifest is of an earlier program), … */
+ *  @ret_zone: description of the time zone, which the record's result gets; set on success; caller
+ *  owns it; NULL: @wish has no `tz`. @ret_answer: {id, next_ns}; set on success; caller owns it
+ *  Return: 0, -EEXIST (already_exists: the principal has a timer with this id), -EDQUOT
+ *  (quota_exceeded: the principal or the world has too many timers), -EINVAL and -EFBIG (as
+ *  wfs_timer_check(), or the timer would never be due, or its `tz` is not valid), -EOPNOTSUPP
+ *  (not_enabled: the manifest lacks the reducer sys.timer), … */
 int timer_schedule(struct wfs_fold *fold, const struct timer_wish *wish, json_t **ret_zone,
 	json_t **ret_answer, struct wfs_error *error);
 
 /** timer_unschedule() - delete the timer @id of @principal
  *  @by: delete it only if code of this artifact has made it; NULL: in any case
- *  Return: 0, -ENOENT (not_found: no such timer, or not made by @by), … */
+ *  Return: 0, -ENOENT (not_found: no such timer, or code of @by has not made it), … */
 int timer_unschedule(struct wfs_fold *fold, const char *principal, const char *by, const char *id,
 	struct wfs_error *error);
 
-/** timer_ask() - answer a reducer that asks for a timer: find out what making it gives, and make
- *  nothing; timer_effect() makes it when the answer is folded
+/** timer_ask() - answer a reducer that asks for a timer: find out what making the timer gives, and
+ *  change nothing; timer_effect() (timer-impl.h) makes the timer when the answer is folded
  *  The timer belongs to the principal of the request, and its action must be an event.
- *  @ret_payload: of the receipt, {id, next_ns}; or {code, message} with -EINVAL; caller owns it
- *  Return: 0, -EINVAL, or another -errno that fails the request. */
+ *  @ret_payload: of the receipt: {id, next_ns} on success, {code, message} with -EINVAL; caller
+ *  owns it
+ *  Return: 0, -EINVAL (no timer can be made, for the reason in @ret_payload), or another -errno
+ *  that fails the request, without @ret_payload. */
 int timer_ask(const struct wfs_intent *intent, json_t **ret_payload, struct wfs_error *error);
 
 /** timer_is_enabled() - does the manifest in force have the reducer sys.timer? Worlds that an
