@@ -6,7 +6,7 @@
  * hashes, and folding it makes a cell for each:
  *
  *   sys.raw, key run id.n.request or run id.n.response: {hash}; n: number of the request within the
- *                run, from 1; each attempt at a request is one
+ *                run, from 1; each attempt at a request counts
  *
  * The hash is a text or, if the bytes may have a private text in them, a stand-in
  * (kernel/value/stand-in.h): a principal that may not read that text does not learn the hash, and
@@ -45,7 +45,7 @@ int wfs_raw_hash(
 	struct wfs_view *view, struct wfs_bytes id, const char *name, struct wfs_hash *ret_hash);
 
 /** wfs_raw_run() - get the id of the run from the key of a cell of sys.raw. @ret_run: borrowed from
- *  @key. Return: false if @key is not the key of such a cell; @ret_run is then not set. */
+ *  @key. Return: false if @key has another form; @ret_run is then not set. */
 bool wfs_raw_run(struct wfs_bytes key, struct wfs_bytes *ret_run);
 
 /* The members find, next, count, name and write_part of struct wfs_entity_contents

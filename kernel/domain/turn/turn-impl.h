@@ -10,7 +10,8 @@
  * taken" is taken also on failure. After a failure results (@ret_…) are to be ignored, and
  * need not be freed, unless the comment says otherwise. Whether the sender may take an action was
  * decided before, in caps/. The functions intent_…() are in kernel/fold/intent.h,
- * wfs_document_done() in kernel/manifest/document.h.
+ * wfs_document_done() in kernel/manifest/document.h, the bounds WFS_TURN_… in
+ * kernel/mind/turn-bounds.h.
  */
 #pragma once
 
@@ -63,7 +64,7 @@ int turn_load(
 int turn_store(struct turn *turn, struct wfs_error *error);
 
 /** turn_setup() - read turn->setup, the member `setup` of the `step` action that began the run
- *  Does nothing if @turn has it already. turn_done() releases it. */
+ *  Does nothing if turn->setup was read already. turn_done() releases turn->setup. */
 int turn_setup(struct turn *turn, struct wfs_error *error);
 
 /** turn_own() - keep a value for turn->state until turn_done(). @value: reference taken; NULL: the
@@ -90,14 +91,14 @@ int turn_emit(
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
 	struct wfs_error *error);
 
-/** turn_answered() - delete the cell of an intent of the run that has its answer, and remove the
+/** turn_answered() - delete the cell of an intent of the run that was answered, and remove the
  *  intent from turn->state.open. */
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
-/** turn_end() - end the run: cancel its open intents, write its last event, and set @reason, a word
- *  such as `max_turns` (worldfs-tree(5)), as its termination_reason; borrowed until the run is
- *  stored. If a model must first choose the agent's next state, turn_end() only asks the model
- *  (turn_end_mind()), and folding the model's answer ends the run (turn_fold_advance()). */
+/** turn_end() - end the run: cancel its open intents, write its last event, and set @reason as its
+ *  termination_reason. If a model must first choose the agent's next state, turn_end() only asks
+ *  the model (turn_end_mind()), and folding the model's answer ends the run (turn_fold_advance()).
+ *  @reason: a word such as `max_turns` (worldfs-tree(5)), borrowed until the run is stored */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
 /** turn_fail() - end the run because of an error
@@ -121,7 +122,8 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
 int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
- *  `setup.mind` names, if it names one, and write the `notes` of the `step` action @action as
+ *  `setup.mind` names, if it names one and the agent is not yet in a state of this workflow, and
+ *  write the `notes` of the `step` action @action as
  *  events. @turn: its `setup` is set. */
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
 
