@@ -24,7 +24,7 @@ struct plan_block {
 /* A plan. Plain value; plan_load() or plan_new() fills it, plan_done() releases it. */
 struct plan {
 	struct wfs_fold *fold;
-	struct wfs_document_plan state; /* but for ready */
+	struct wfs_document_plan state; /* its `ready` is not used: see below */
 	json_t *owned;                  /* values that were made for the state */
 	const char *plan_id;            /* state.plan_id */
 	struct plan_block *blocks;      /* owned */
@@ -79,7 +79,7 @@ bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
 
-/** plan_answered() - delete the cell of an intent of the plan that has its answer, and remove the
+/** plan_answered() - delete the cell of an intent of the plan that was answered, and remove the
  *  intent from plan->state.open. */
 int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error);
 
@@ -171,8 +171,8 @@ int plan_stop(struct plan *plan, struct wfs_error *error);
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
 
-/** plan_ask_answer() - open the intent that asks a model for the plan's answer, and set the phase
- *  `answering`; all steps have ended. */
+/** plan_ask_answer() - open the intent that asks a model for the plan's answer, set the phase
+ *  `answering`, and drop plan->state.error. Called only after all steps have ended. */
 int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 
 /** plan_end() - set the phase `ended`, and the status: `done` if all steps are done, `partial` if

@@ -57,7 +57,7 @@
 #include "kernel/value/bounds.h"
 
 /** wfs_chat_session_valid() - is @session_id valid as the id of a session of a chat: a name by
- *  wfs_grant_name_valid() of at most WFS_CHAT_SESSION_MAX bytes? */
+ *  wfs_grant_name_valid() (kernel/manifest/grant.h) of at most WFS_CHAT_SESSION_MAX bytes? */
 bool wfs_chat_session_valid(const char *session_id);
 
 extern const struct wfs_domain wfs_plan_domain;
