@@ -62,7 +62,8 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 /** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0
  *  has asked for: store the score in the bid, pay the bidder, and add the score to the action's
  *  answer; an effect that was refused counts as score 0
- *  @cell_index: in the fold, the bid's cell; @event: the answer, of schema sys/Receipt@1 */
+ *  @cell_index: index of the bid's cell in fold->cells; @event: the answer, of schema
+ *  sys/Receipt@1 */
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
 
@@ -95,9 +96,9 @@ struct artifact_holding {
  *  domain of @fold whose table has them, as one must; static, never NULL. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
-/** act_run() - do @action as act->actor, and fill the outcome in @act; if it fails, take back all
- *  changes of cells that were made for it, but the cells of sys.invocation that tell of a failed
- *  invocation stay (invoke_artifact(), invoke.h)
+/** act_run() - do @action as act->actor, and fill the outcome in @act; if the action fails, take
+ *  back all changes of cells that it has made, except cells of sys.invocation that tell of a failed
+ *  invocation (invoke_artifact(), invoke.h)
  *  Invocations on trial (invoke_on_trial(), invoke.h) stay in act->nest, so that the record has
  *  them.
  *  @act: the caller ends it with act_done(), also on failure. @action: borrowed during the call
@@ -106,9 +107,9 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
-/** act_has_crashed() - does the record of the action say that its code ended the process that ran
- *  it, or was refused because it had done so before? Such code must not run again. False for an
- *  action that is not from a journal. */
+/** act_has_crashed() - does the record of the action say that its code ended the process in which
+ *  the code ran, or was refused because it had ended such processes before? Such code must not run
+ *  again. False for an action that is not from a journal. */
 bool act_has_crashed(const struct act *act);
 
 /** act_refuse_again() - fill @error with the error code of the action's record (act->recorded, not

@@ -62,14 +62,14 @@ void nest_done(struct nest *nest);
  *  Return: 0, or -EIO (runtime_error: more time was spent). */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
 
-/** nest_forget_checks() - undo the counting of all contracts that were asked but the first @count,
- *  and remove their messages from nest->stopped_checks
- *  Needed when a bound ends the invocation or check within which they were asked. */
+/** nest_forget_checks() - set nest->check_count back to @count, and remove the messages of the
+ *  contracts that were asked after that from nest->stopped_checks
+ *  Called when a bound ends the invocation or check within which they were asked. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
-/** nest_forget_contents() - undo the counting of all writes of content but the first @count, and
- *  remove their numbers from nest->refused_contents
- *  Needed when a bound ends the invocation that made these writes; see act-form.c. */
+/** nest_forget_contents() - set nest->content_count back to @count, and remove the numbers of the
+ *  writes of content that were counted after that from nest->refused_contents
+ *  Called when a bound ends the invocation that made these writes; see act-form.c. */
 void nest_forget_contents(struct nest *nest, size_t count);
 
 /* A running invocation, on the C stack. */
@@ -88,7 +88,7 @@ struct invocation {
 /* --- author.c --- */
 
 /** author_of() - get the principal responsible for the code of an artifact; borrowed from the
- *  artifact's document; "" if it has no code. */
+ *  artifact's document; "" if the artifact has no code. */
 const char *author_of(const struct wfs_document_artifact *artifact);
 
 /** author_now() - get the principal that becomes responsible for code that this action writes: the
@@ -117,8 +117,8 @@ struct author_sight {
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
 
-/** author_sees() - may the running code see @name, an id or file in @part, when a query names it?
- *  Return: 1, 0, or -errno. */
+/** author_sees() - may a query of the running code show the row @name of @part (struct
+ *  wfs_query_row, query-run.h), if the query names this row? Return: 1, 0, or -errno. */
 int author_sees(const struct invocation *self, enum wfs_query_part part, const char *name,
 	struct wfs_error *error);
 
@@ -159,7 +159,7 @@ bool interface_has_secrets(const json_t *interface, const char *method);
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
  *  without running code
  *  @ret_result: {artifact_id, created_by, description, executable, methods, type}; caller owns it.
- *  `description` and `methods` are the interface's; if it lacks them, null and [] */
+ *  `description` and `methods` are those of the interface; null and [] if it has none */
 int interface_describe(
 	const struct wfs_document_artifact *artifact, json_t **ret_result, struct wfs_error *error);
 

@@ -63,8 +63,8 @@ struct service_call {
 void service_call_done(struct service_call *call);
 #define SERVICE_CALL_AUTO WFS_CLEANUP(service_call_done)
 
-/** service_find() - find the service whose artifact has this id, in the tables of @domains; NULL:
- *  it is not a service. */
+/** service_find() - find the service whose artifact has the id @artifact_id, in the tables of
+ *  @domains, of which the last is NULL. Return: the service, static; NULL: it is not a service. */
 const struct service *service_find(
 	const struct wfs_domain *const *domains, const char *artifact_id);
 
