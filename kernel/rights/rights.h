@@ -76,8 +76,8 @@ struct wfs_verdict {
 	int64_t until_ns;            /* end of the grant, since 1970; INT64_MAX: it does not end */
 	const struct wfs_hash *mark; /* wfs_grant_mark() of the grant; or NULL */
 	bool charged;            /* the grant has a budget, or was delegated from one that has */
-	const char *policy;      /* name of the policy that denies; NULL: it was not asked */
-	size_t rule_index;       /* of its rule that denies; SIZE_MAX: no rule matched */
+	const char *policy;      /* name of the policy; NULL: the policy was not asked */
+	size_t rule_index;       /* of its rule that decided; SIZE_MAX: no rule fits */
 	enum wfs_tool_lack lack; /* of a call of an outside tool */
 	bool asks; /* policy_denied by a rule that allows the effect after an approval */
 };
@@ -86,8 +86,9 @@ struct wfs_rights;
 
 /** wfs_rights_new() - collect the rights of @principal from its grants and the policy
  *  @principal: copied. @manifest: has the policy; borrowed, the rights keep their own reference
- *  @grants: object of all grants of the world by name, documents of sys.grant; the rights keep
- *  references to documents, which must not change. @ret_rights: caller unrefs it
+ *  @grants: object {name: document of sys.grant} with at least the principal's grants and those
+ *  from which these were delegated; others do not matter. The rights keep references to documents,
+ *  which must not change. @ret_rights: set on success; caller unrefs it with wfs_rights_unref()
  *  Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
 	struct wfs_rights **ret_rights);
@@ -103,8 +104,8 @@ struct wfs_verdict wfs_rights_judge(
 	const struct wfs_rights *rights, const struct wfs_question *question);
 
 /** wfs_rights_explain() - write the reason of a refusal into @error. @verdict: the answer to
- *  @question by @rights. Return: 0 if verdict->code is WFS_OK (@error is
- *  unchanged), or the negative errno of verdict->code. */
+ *  @question by @rights. Return: 0 if verdict->code is WFS_OK (@error is unchanged), or the
+ *  negative errno of verdict->code. */
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error);
 
