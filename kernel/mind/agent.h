@@ -21,13 +21,14 @@
 
 enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
-/** wfs_mind_agent_read() - parse the content of an agent: an object whose members are all members
- *  of agents; their values are not checked
- *  @ret_content: caller owns it. Return: 0, -EINVAL (not JSON, or not such an object), -EFBIG (too
- *  many bytes or values), -ENOMEM. */
+/** wfs_mind_agent_read() - parse the content of an agent, and check that it is an object with only
+ *  the members above; their values are not checked
+ *  @ret_content: set on success; caller owns it. Return: 0, -EINVAL (not JSON, or not such an
+ *  object), -EFBIG (too many bytes or values), -ENOMEM. */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
 
 /** wfs_mind_agent_check() - check the values of an agent's members
  *  @content: from wfs_mind_agent_read()
- *  Return: 0, -EINVAL (invalid_argument, …), -EFBIG (too_large), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: a value is not valid; missing_argument: a member within
+ *  one is missing), -EFBIG (too_large: too many tools or states, …), -ENOMEM. */
 int wfs_mind_agent_check(const json_t *content, struct wfs_error *error);

@@ -28,7 +28,8 @@ struct wfs_mind_compiler {
 extern const struct wfs_lua_limits wfs_mind_condition_limits;
 
 /** wfs_mind_expression_check() - compile @text as a Lua expression, without running it
- *  Return: 0, -EINVAL (syntax_error: not an expression), -EIO (runtime_error: the budget is used
- *  up), or another -errno of wfs_code_new() (kernel/box/box.h), if the box cannot do the work. */
+ *  Return: 0, -EINVAL (syntax_error: @text is not an expression), -EIO (runtime_error: the budget
+ *  in @compiler is used up), or another -errno of wfs_code_new() (kernel/box/box.h), if the box
+ *  cannot do the work. */
 int wfs_mind_expression_check(
 	const struct wfs_mind_compiler *compiler, struct wfs_bytes text, struct wfs_error *error);

@@ -29,8 +29,9 @@ bool wfs_mind_form_has(const char *type);
  *  @type: of the artifact; one for which wfs_mind_form_has() is true
  *  @content: all bytes of the content
  *  @compiler: compiles the conditions of workflows; its budget, not NULL, is charged
- *  Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
- *  (too_large), -EIO (runtime_error: the budget is used up), -ENOMEM, or as
+ *  Return: 0, -EINVAL (invalid_json; invalid_argument, missing_argument: a member is not valid or
+ *  missing; syntax_error: a condition is not an expression), -EFBIG (too_large: more bytes or items
+ *  than a member may have), -EIO (runtime_error: the budget is used up), -ENOMEM, or as
  *  wfs_mind_expression_check() (expression.h). The message of a mistake begins with 'content'. */
 int wfs_mind_form_check(const char *type, struct wfs_bytes content,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error);

@@ -13,7 +13,7 @@
 const char *wfs_mind_kind(const json_t *json);
 
 /** wfs_mind_list() - append to @buffer the names of an object's members, or the texts of an array,
- *  separated by commas; "none" if it is empty. Names that do not fit into a message are only
+ *  separated by commas; "none" if @json is empty. Names that do not fit into a message are only
  *  counted. */
 void wfs_mind_list(const json_t *json, struct wfs_buffer *buffer);
 
@@ -23,7 +23,7 @@ static inline bool wfs_mind_is_absent(const json_t *value)
 	return !value || json_is_null(value);
 }
 
-/** wfs_mind_has_nul() - does a JSON string contain a NUL character? */
+/** wfs_mind_has_nul() - does @text, a JSON string and not NULL, contain a NUL character? */
 static inline bool wfs_mind_has_nul(const json_t *text)
 {
 	return strlen(json_string_value(text)) != json_string_length(text);

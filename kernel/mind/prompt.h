@@ -19,17 +19,19 @@ enum {
 };
 
 /**
- * wfs_mind_prompt_read() - get the prompt that a content is, or one that it contains
+ * wfs_mind_prompt_read() - get the prompt that a content is, or one that a library contains
  *
- * A prompt is a text (the template), or {template, variables?}. Content that is not JSON is a text;
- * so is a JSON string. With a fragment the content is a library: {prompts: {name: prompt}}. Other
- * members are ignored.
+ * A prompt is a text (the template), or {template, variables?}. Content that is not JSON is a text,
+ * and so is content that is a JSON string. With @fragment the content is a library: {prompts:
+ * {name: prompt}}. Other members are ignored.
  *
  * @fragment: the name of a prompt in a library; NULL: the content is the prompt
- * @ret_prompt: {template, variables}, where variables is an array of names, as written ([]: none);
- *              caller owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
- * library lacks it; the message lists those it has), -EFBIG (too_large), -ENOMEM.
+ * @ret_prompt: {template, variables}, where variables is an array of the declared names, in their
+ *              order ([]: none); set on success; caller owns it
+ * Return: 0, -EINVAL (invalid_json: an object or library that cannot be parsed; invalid_argument,
+ * missing_argument: a member is not valid or missing), -ENOENT (not_found: the library lacks the
+ * prompt @fragment; the message lists those that it has), -EFBIG (too_large: the content or the
+ * template), -ENOMEM.
  */
 int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t **ret_prompt,
 	struct wfs_error *error);

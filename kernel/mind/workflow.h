@@ -35,8 +35,9 @@ enum wfs_mind_mode {
 
 /** wfs_mind_workflow_check() - check that @workflow, any JSON value, has the form of a workflow,
  *  which the other functions require
- *  Return: 0, -EINVAL (invalid_argument, missing_argument), -EFBIG (too_large), with a message that
- *  says where the error is, what was expected and what came. */
+ *  Return: 0, -EINVAL (invalid_argument, missing_argument: a member is not valid or missing),
+ *  -EFBIG (too_large: a limit above is exceeded), with a message that says where the error is, what
+ *  was expected and what came. */
 int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);
 
 /** wfs_mind_workflow_initial() - get the state in which a workflow begins: its `initial_state`, or
@@ -48,10 +49,10 @@ const char *wfs_mind_workflow_initial(const json_t *workflow);
 const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
 
 /** wfs_mind_workflow_auto() - get the state that follows @state without a decision: the one that
- *  its step names (`transition_to`), or the next in the list; the first one follows the last
+ *  its step names (`transition_to`), or the next in `states`; after the last state, the first
  *  Return: the state, borrowed from @workflow; NULL: @state is not one of the workflow. */
 const char *wfs_mind_workflow_auto(const json_t *workflow, const char *state);
 
 /** wfs_mind_step_mode() - get how the state after a step is chosen (`transition_mode`). @step: from
- *  wfs_mind_workflow_step(); NULL gives WFS_MIND_AUTO, as does a step that does not say */
+ *  wfs_mind_workflow_step(); NULL, or a step without `transition_mode`, gives WFS_MIND_AUTO */
 enum wfs_mind_mode wfs_mind_step_mode(const json_t *step);

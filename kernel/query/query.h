@@ -127,7 +127,7 @@ enum wfs_query_type {
 #define WFS_QUERY_C_OFFSET int64_t
 
 /* A checked query: plain value.
- * The member of its type is set; texts are borrowed from the params. */
+ * Of the union, the member that `type` names is set; texts are borrowed from the params. */
 struct wfs_query {
 	enum wfs_query_type type;
 	union {
@@ -177,47 +177,51 @@ const char *wfs_query_example(enum wfs_query_type type);
  *  array has no name; static. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
-/** wfs_query_param_find() - Return: the param of a query with this name, static, or NULL if the
- *  query does not take it. */
+/** wfs_query_param_find() - Return: the param @name of a query, static, or NULL if the query does
+ *  not take a param of this name. */
 const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
 
 /** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: its enum has
- *  all names, its description what each answers and takes. Return: new reference, NULL without
- *  memory. */
+ *  all names, and its description says what each query answers and takes. Return: new reference,
+ *  NULL without memory. */
 json_t *wfs_query_type_schema(void);
 
 /** wfs_query_params_schema() - make the JSON Schema of an object with the params of all queries
- *  It does not depend on the query, because few servers of models take a schema that chooses
- *  between objects. The description of each param names the queries that take it.
- *  @strict: for servers that require every member: each is required, and may be null
+ *  One schema serves all queries, because few servers of models take a schema that chooses
+ *  between objects. The description of each param names the queries that take the param.
+ *  @strict: true: for servers that require every member: each is required, and may be null; false:
+ *  no member is required
  *  Return: new reference, NULL without memory. */
 json_t *wfs_query_params_schema(bool strict);
 
 /** wfs_query_names_append() - append the names of all queries to @buffer, separated by `, `. */
 void wfs_query_names_append(struct wfs_buffer *buffer);
 
-/** wfs_query_page() - append to @buffer what a query takes and answers: lines of at most 80
- *  columns. */
+/** wfs_query_page() - append to @buffer the help for a query, its params and its answer, in lines
+ *  of at most 80 columns. */
 void wfs_query_page(enum wfs_query_type type, struct wfs_buffer *buffer);
 
-/** wfs_query_help() - append to @buffer wfs_query_page(), and how to write the query on the command
- *  line. */
+/** wfs_query_help() - append to @buffer the text of wfs_query_page(), and how to write the query on
+ *  the command line. */
 void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 
 /**
  * wfs_query_check() - check a query and decode its params
  *
- * Checks in this order: the name, unknown params (the first as written), missing params, type and
- * range of each in the order of the table, the pattern. A param that is null counts as absent.
- * @params: an object, from which @ret_query borrows; NULL or null: no params
- * Return: 0, -EINVAL (invalid_query_type, invalid_param, missing_param, invalid_param_type,
- *         invalid_param_value, invalid_pattern; invalid_argument: @params is not an object),
- *         -ENOMEM.
+ * The error is that of the first check that fails, in this order: the name, unknown params (in the
+ * order of @params), missing params, type and range of each param in the order of the table, the
+ * pattern. A param that is null counts as absent.
+ * @query_type: name of the query. @params: an object, from which @ret_query borrows; NULL or JSON's
+ * null: no params. @ret_query: set on success
+ * Return: 0, -EINVAL (invalid_query_type: no query has this name; invalid_param: the query does not
+ *         take it; missing_param, invalid_param_type, invalid_param_value: out of range;
+ *         invalid_pattern: does not compile; invalid_argument: @params is not an object), -ENOMEM.
  */
 int wfs_query_check(const char *query_type, const json_t *params, struct wfs_query *ret_query,
 	struct wfs_error *error);
 
 /** wfs_query_pattern() - compile @text, a value of the param name_pattern, which matches at the
- *  start of an id. @ret_pattern: caller frees it with wfs_pattern_free() (kernel/schema/pattern.h)
- *  Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
+ *  start of an id. @ret_pattern: set on success; caller frees it with wfs_pattern_free()
+ *  (kernel/schema/pattern.h). Return: 0, -EINVAL (invalid_pattern: @text does not compile),
+ *  -ENOMEM. */
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error);

@@ -37,7 +37,7 @@ struct wfs_tool_asked {
 /* Which part of a call no grant covers. */
 enum wfs_tool_lack {
 	WFS_TOOL_LACK_NONE,
-	WFS_TOOL_LACK_NAME,      /* no grant covers the tool: it is answered as a missing one */
+	WFS_TOOL_LACK_NAME,      /* no grant covers the tool: the error is that of a missing tool */
 	WFS_TOOL_LACK_HASH,      /* the tool has changed since it was pinned */
 	WFS_TOOL_LACK_ARGUMENTS, /* the schema of the grant refuses the arguments */
 };
@@ -55,25 +55,29 @@ struct wfs_question {
 	const char *artifact; /* id of the artifact that the effect is about; NULL: none */
 	const struct wfs_tool_asked *tool; /* the call that the effect is; NULL: none */
 	enum wfs_claim claim;
-	/* Do grants that the principal @giver has made not count? NULL: all grants count. */
+	/* Are grants that the principal @giver has made to be ignored? Called while the question is
+	 * answered, on the thread that asks, with barred_context, for grants that would cover the
+	 * effect. NULL: no grants are ignored. */
 	bool (*is_barred)(void *context, const char *giver);
 	void *barred_context;
 	uint64_t height; /* the rights follow from the grants at this height, or at a later one */
 };
 
-/* The answer. Plain value; texts and `mark` are borrowed from the rights, or static.
- * kernel/manifest/grant.h has wfs_grant_mark(). */
+/* The answer. Plain value; texts and `mark` are borrowed from the rights, or static. until_ns, mark
+ * and charged are 0 unless a grant covers the effect now. kernel/manifest/grant.h has
+ * wfs_grant_mark(). */
 struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled;
 	 * not_found, if the principal holds grants of tools and none covers this tool */
 	enum wfs_error_code code;
-	/* name of the grant that covers the effect, or did until it expired; or NULL */
+	/* name of the grant that covers the effect, or did until the grant expired, or that
+	 * covers the tool, but not this call (`lack`); or NULL */
 	const char *grant;
 	int64_t until_ns;            /* end of the grant, since 1970; INT64_MAX: it does not end */
 	const struct wfs_hash *mark; /* wfs_grant_mark() of the grant; or NULL */
 	bool charged;            /* the grant has a budget, or was delegated from one that has */
-	const char *policy;      /* name of the policy that denies; NULL: it was not asked */
-	size_t rule_index;       /* of its rule that denies; SIZE_MAX: no rule matched */
+	const char *policy;      /* name of the policy; NULL: the policy was not asked */
+	size_t rule_index;       /* of its rule that decided; SIZE_MAX: no rule fits */
 	enum wfs_tool_lack lack; /* of a call of an outside tool */
 	bool asks; /* policy_denied by a rule that allows the effect after an approval */
 };
@@ -82,8 +86,9 @@ struct wfs_rights;
 
 /** wfs_rights_new() - collect the rights of @principal from its grants and the policy
  *  @principal: copied. @manifest: has the policy; borrowed, the rights keep their own reference
- *  @grants: object of all grants of the world by name, documents of sys.grant; the rights keep
- *  references to documents, which must not change. @ret_rights: caller unrefs it
+ *  @grants: object {name: document of sys.grant} with at least the principal's grants and those
+ *  from which these were delegated; others do not matter. The rights keep references to documents,
+ *  which must not change. @ret_rights: set on success; caller unrefs it with wfs_rights_unref()
  *  Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
 	struct wfs_rights **ret_rights);
@@ -93,28 +98,29 @@ void wfs_rights_unref(struct wfs_rights *rights);
 WFS_DEFINE_AUTO(rights, struct wfs_rights, wfs_rights_unref)
 #define WFS_AUTO_RIGHTS WFS_CLEANUP(wfs_auto_rights)
 
-/** wfs_rights_judge() - answer a question: may the principal have an effect? Return: the answer,
- *  whose texts are borrowed from @rights. */
+/** wfs_rights_judge() - answer a question: may the principal have the effect? Return: the answer,
+ *  valid as long as @rights. */
 struct wfs_verdict wfs_rights_judge(
 	const struct wfs_rights *rights, const struct wfs_question *question);
 
 /** wfs_rights_explain() - write the reason of a refusal into @error. @verdict: the answer to
- *  @question by @rights. Return: 0 if the verdict allows, or the negative errno of its code. */
+ *  @question by @rights. Return: 0 if verdict->code is WFS_OK (@error is unchanged), or the
+ *  negative errno of verdict->code. */
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error);
 
 /** wfs_policy_check() - check that the policy alone allows @principal an effect by a grant of the
  *  capability @cap. @manifest: has the policy
  *  @question: its time, claim, height and is_barred, which are about grants, are ignored
- *  Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled: the manifest does not have the
- *  effect), with the reason in @error. */
+ *  Return: 0, -EACCES (policy_denied: a rule denies or asks, or no rule fits), or -EOPNOTSUPP
+ *  (not_enabled: the manifest does not have the effect), with the reason in @error. */
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
 /** wfs_verdict_decision() - make the decision (kernel/read/record.h) for the record of a refusal
  *  @verdict: the refusal, an answer to @question
- *  Return: without intent_id and count; its texts are static, or those that @verdict borrows from
- *  the rights. */
+ *  Return: a decision without intent_id and count; its texts are static, or those that @verdict
+ *  borrows from the rights. */
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);
 
@@ -143,24 +149,25 @@ bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant
 
 /** wfs_rights_see_the_same() - do rights @a and @b show equal parts of the tree, as long as no
  *  grant ends?
- *  False also if equal grants come in another order, so that comparing very many takes little
- *  time, or if the rights were made with two objects of one manifest. */
+ *  The answer may be false although the parts are equal: if equal grants come in another order (so
+ *  that comparing very many takes little time), or if the two rights have different objects of
+ *  equal manifests. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
 /** wfs_rights_check_params() - check the patterns (scope, artifacts, agents, tools) and the schema
  *  (arguments) in the member `params` of a grant; other params are not looked at
  *  @params: value of the member; NULL: the grant has none, which is valid
- *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
+ *  Return: 0, -EINVAL (a pattern or the schema is malformed), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 
 /** wfs_rights_cover() - find a grant of the principal from which a new grant may be delegated
  *  @question: the policy must allow its effect, for the capability of the new grant
  *  @grant: {cap, params?, expires_at_ns?} of the new grant
- *  @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`;
- *  not set after another failure
+ *  @ret_verdict: on success it names the grant that covers the new one; on -EACCES it has the
+ *  reason; not set after another failure. Its `charged` is never true
  *  @ret_from: on success, name of the grant that covers the new one, borrowed from @rights
- *  Return: 0, -EINVAL (a pattern in `params` is malformed), -EACCES (not_authorized,
- *  policy_denied), -ENOMEM. */
+ *  Return: 0, -EINVAL (a pattern or the schema in `params` is malformed), -EACCES (not_authorized:
+ *  no grant covers the new one; policy_denied), -ENOMEM. */
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
 	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
 	struct wfs_error *error);

@@ -40,8 +40,10 @@ struct wfs_scope;
 
 /** wfs_scope_new() - read a scope from a member of a grant's params
  *  @patterns: value of the member: an array of patterns, or one pattern; NULL, or an empty array or
- *  text: everything. @name: of the member, for messages. @ret_scope: caller frees it
- *  Return: 0, -EINVAL (invalid_argument: names the pattern and its mistake), -ENOMEM. */
+ *  text: everything. @name: of the member, for messages. @ret_scope: set on success;
+ *  caller frees it with wfs_scope_free()
+ *  Return: 0, -EINVAL (invalid_argument: a pattern is malformed, or a limit above is exceeded; the
+ *  message says which pattern and why), -ENOMEM. */
 int wfs_scope_new(const json_t *patterns, const char *name, struct wfs_scope **ret_scope,
 	struct wfs_error *error);
 void wfs_scope_free(struct wfs_scope *scope);

@@ -5,7 +5,8 @@
  * Every pattern of ECMA-262 (with its flag `u`) is either rewritten for PCRE2 so that it fits
  * exactly the strings that it fits in JavaScript, or refused. No part is passed on without being
  * parsed. A capture is a group in parentheses that can be referred to; an alternative is one of the
- * parts between `|`. A function that returns -EINVAL has filled parser->error.
+ * parts between `|`. A function that returns -EINVAL has filled parser->error, because the pattern
+ * is invalid (invalid_pattern).
  */
 #pragma once
 
@@ -137,15 +138,15 @@ void pattern_atom_is(struct pattern_parser *parser, unsigned length, bool can_re
 
 /** pattern_take_character_escape() - read the rest of an escape that means one character, after its
  *  backslash, which is at byte @from. @ret_code: code point of the character. Return: 0,
- *  -EINVAL. */
+ *  -EINVAL (not such an escape). */
 int pattern_take_character_escape(struct pattern_parser *parser, size_t from, uint32_t *ret_code);
 
 /** pattern_read_set_escape() - read the rest of an escape that means a set of characters, such as
  *  `\d`, after its backslash, which is at byte @from, and append its PCRE2 form
  *  @in_class: the escape is within brackets. Return: 1, 0 (another kind of escape comes, and
- *  nothing was read), -EINVAL. */
+ *  nothing was read), -EINVAL (the escape is malformed, or names no set). */
 int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_class);
 
 /** pattern_read_class() - read the class in brackets that comes next in the pattern, and append its
- *  PCRE2 form. Return: 0, -EINVAL (invalid_pattern, e.g. its `]` is missing). */
+ *  PCRE2 form. Return: 0, -EINVAL (the class is malformed, e.g. its `]` is missing). */
 int pattern_read_class(struct pattern_parser *parser);

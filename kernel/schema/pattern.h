@@ -29,10 +29,10 @@ enum wfs_pattern_flags {
 struct wfs_pattern;
 struct wfs_matcher;
 
-/** wfs_pattern_new() - compile a pattern. @text, @size: of the pattern. @ret_pattern: caller frees
- *  it
- *  Return: 0, -EINVAL (invalid_pattern; the message has only the reason, not the pattern), -ENOMEM
- *  (@error unchanged). */
+/** wfs_pattern_new() - compile a pattern. @text, @size: of the pattern; borrowed during the call.
+ *  @ret_pattern: set on success; caller frees it with wfs_pattern_free()
+ *  Return: 0, -EINVAL (invalid_pattern: it does not compile, or is too long; the message has only
+ *  the reason, not the pattern), -ENOMEM (@error unchanged). */
 int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 	struct wfs_pattern **ret_pattern, struct wfs_error *error);
 void wfs_pattern_free(struct wfs_pattern *pattern);
@@ -43,15 +43,15 @@ WFS_DEFINE_AUTO(pattern, struct wfs_pattern, wfs_pattern_free)
 bool wfs_pattern_at_start(const struct wfs_pattern *pattern);
 
 /** wfs_matcher_new() - make a matcher, the scratch memory that wfs_pattern_match() needs.
- *  @ret_matcher: caller frees it. Return: 0, or -ENOMEM. */
+ *  @ret_matcher: set on success; caller frees it with wfs_matcher_free(). Return: 0, or -ENOMEM. */
 int wfs_matcher_new(struct wfs_matcher **ret_matcher);
 void wfs_matcher_free(struct wfs_matcher *matcher);
 WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
 #define WFS_AUTO_MATCHER WFS_CLEANUP(wfs_auto_matcher)
 
 /** wfs_pattern_match() - does the pattern match somewhere in a text?
- *  @limit: how much work (PCRE2's match limit) is allowed for each position where a match could
- *  begin; up to WFS_PATTERN_MATCH_MAX
+ *  @limit: how much work (in units of PCRE2's match limit) is allowed for each position where a
+ *  match could begin; from 1 to WFS_PATTERN_MATCH_MAX
  *  Return: 1 (it does), 0, -EAGAIN (@limit was reached; a higher one may be enough), -E2BIG (the
  *  match would go too deep, or take too much memory), -EINVAL (the text is not UTF-8), -ENOMEM. */
 int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,

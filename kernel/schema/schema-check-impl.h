@@ -52,7 +52,8 @@ enum {
 
 /** schema_violation() - unless check->quiet, fill check->error with "<text>, got <value>" and the
  *  place @path
- *  @value: NULL: only the text. @format: of the text, printf style. Return: -EINVAL, -ENOMEM. */
+ *  @value: NULL: the error has only the text. @format: of the text, printf style
+ *  Return: -EINVAL, or -ENOMEM. */
 int schema_violation(struct schema_check *check, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -68,13 +69,15 @@ const char *schema_plural(uint64_t count);
 int schema_check_node(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_inner() - check @value, an item or member of the current part, against the schema
- *  @node: one level deeper (check->depth), and with a check->chain and check->seen of its own. */
+/** schema_check_inner() - check @value, an item or member of the part that is being checked,
+ *  against the schema @node. During this check check->depth is one more, check->chain begins at 0,
+ *  and check->seen is NULL. */
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_equal() - check @value against the keywords `const` and `enum`. Each of the next
- *  four functions checks the keywords for one type of values; @value must have this type. */
+/** schema_check_equal() - check @value against the keywords `const` and `enum`
+ *  Each of the four functions after this one checks the keywords for one type of values; its @value
+ *  must have this type. */
 int schema_check_equal(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 int schema_check_number(struct schema_check *check, const struct schema_node *node,

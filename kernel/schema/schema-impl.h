@@ -207,7 +207,8 @@ void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *pat
  *  without splitting a character. @text: UTF-8. @size: its bytes */
 size_t schema_cut(const char *text, size_t size, size_t max);
 
-/** schema_type_names() - append the names of @types, joined by " or ", to @buffer. */
+/** schema_type_names() - append the names of @types, bits of enum schema_types, joined by " or ",
+ *  to @buffer. */
 void schema_type_names(unsigned types, struct wfs_buffer *buffer);
 
 /** schema_type_find() - Return: the bit of enum schema_types for the type with the name @name, such
@@ -237,13 +238,14 @@ struct schema_keyword {
 };
 
 /** schema_problem() - add the problem "<text>, got <value>" at @path to compiler->problems. @value:
- *  NULL: only the text. @format: of the text, printf style */
+ *  NULL: the problem is only the text. @format: of the text, printf style */
 void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** schema_compile_node() - compile a schema and its subschemas
- *  @definition: the schema's JSON; @path: its place in the document
- *  @ret_node: owned by compiler->schema; set to NULL if mistakes in @definition prevent a node
+ *  @definition: the schema's JSON, borrowed by the node; @path: its place in the document
+ *  @ret_node: owned by compiler->schema; set to NULL if mistakes in @definition prevent a node;
+ *  must not be used after a failure
  *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node);
@@ -253,23 +255,24 @@ int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 const struct schema_keyword *schema_keyword_find(const char *name);
 
 /** schema_merge_required() - set `required` in node->properties for each name in the keyword
- *  `required` of @node, and add the names that are not there; called after all keywords of @node
- *  were compiled. Return: 0, -ENOMEM. */
+ *  `required` of @node, and add the names that node->properties lacks; called after all keywords of
+ *  @node were compiled. Return: 0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
 /** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node. Parameters and
- *  results: as schema_keyword.compile says. */
+ *  results: as for `compile` in struct schema_keyword. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
 /** schema_compile_anchor() - compile the keyword $anchor or $dynamicAnchor of @node. Parameters and
- *  results: as schema_keyword.compile says. */
+ *  results: as for `compile` in struct schema_keyword. */
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
 /** schema_resource_enter() - if @node begins a resource (the root of a document, or a subschema
- *  with `$id`): make it the current one; in any case, set node->resource to the current one
- *  The caller sets compiler->resource back after the node. @path: of the node
+ *  with `$id`): make this resource the current one (compiler->resource). In any case, set
+ *  node->resource to the current one.
+ *  The caller sets compiler->resource back after @node was compiled. @path: of @node; NULL: root
  *  Return: 0 (also if problems were added), -ENOMEM. */
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
@@ -278,7 +281,7 @@ int schema_resource_enter(
  *  @base: index of the resource that contains the reference
  *  @text: the reference without its fragment, @size bytes; empty: the resource @base is meant. At
  *  the first reference to a metaschema, this function compiles the metaschema. @ret_resource: index
- *  of the resource
+ *  of the resource, if the function returns 1
  *  Return: 1 (found), 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
@@ -302,17 +305,17 @@ int schema_uri_resolve(const char *base, const char *text, size_t size, struct w
  *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_resolve_references(struct schema_compiler *compiler);
 
-/** schema_check_chains() - add problems for paths of in-place edges (see the top of this header)
- *  that are circular or too long. */
+/** schema_check_chains() - after schema_resolve_references(): add problems for paths of in-place
+ *  edges (see the top of this header) that are circular or too long. */
 void schema_check_chains(struct schema_compiler *compiler);
 
 /*
- * Comparing values, exactly. Functions with @steps subtract their work from it. When @steps reaches
- * 0 the budget is used up, and their result must not be used (schema-check.c).
+ * Comparing values, exactly. Functions with @steps subtract their work from *@steps. When *@steps
+ * is 0 the budget is used up, and the result of the function must not be used (schema-check.c).
  */
 
-/** schema_compare_numbers() - compare two JSON numbers. Return: below, equal to or above 0, like @a
- *  - @b. */
+/** schema_compare_numbers() - compare two JSON numbers. Return: below 0 if @a < @b, 0 if they are
+ *  equal, above 0 if @a > @b. */
 int schema_compare_numbers(const json_t *a, const json_t *b);
 
 /** schema_is_multiple() - is @value a multiple of @divisor as a decimal number, as 0.3 is of 0.1?
@@ -323,11 +326,11 @@ int schema_is_multiple(const json_t *value, const json_t *divisor);
 bool schema_values_equal(uint64_t *steps, const json_t *a, const json_t *b);
 
 /** schema_find_repeated() - find two equal items of an array. @ret_first, @ret_second: their
- *  indices. Return: 1 (found), 0, -ENOMEM. */
+ *  indices, if the function returns 1. Return: 1 (found), 0 (all items differ), -ENOMEM. */
 int schema_find_repeated(
 	uint64_t *steps, const json_t *array, size_t *ret_first, size_t *ret_second);
 
-/** schema_spend() - subtract @count from @steps, but not below 0. */
+/** schema_spend() - subtract @count from *@steps, but not below 0. */
 static inline void schema_spend(uint64_t *steps, uint64_t count)
 {
 	*steps = *steps > count ? *steps - count : 0;

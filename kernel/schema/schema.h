@@ -39,10 +39,12 @@ enum {
 struct wfs_schema;
 
 /** wfs_schema_new() - compile a schema
- *  @definition: the schema's JSON; the schema keeps a reference to this value, which must not be
- *  changed any more. @file: name of the file, for problems; may be NULL
- *  @pointer: JSON pointer of @definition inside its file, with which pointers in problems begin
- *  @problems: gets every mistake in the schema. @ret_schema: caller frees it
+ *  @definition: the schema's JSON; the schema keeps a reference of its own to this value, which
+ *  must not be changed any more. @file: name of the file, for problems; borrowed during the call;
+ *  may be NULL. @pointer: JSON pointer of @definition inside its file, with which pointers in
+ *  problems begin
+ *  @problems: gets every mistake in the schema. @ret_schema: set on success; caller frees it with
+ *  wfs_schema_free()
  *  Return: 0, -EINVAL (problems were added), -ENOMEM. */
 int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
 	struct wfs_problems *problems, struct wfs_schema **ret_schema);

@@ -83,8 +83,8 @@ struct wfs_batch {
 void wfs_batch_done(struct wfs_batch *batch);
 #define WFS_AUTO_BATCH WFS_CLEANUP(wfs_batch_done)
 
-/** wfs_batch_add_line() - add the line of the next record, newline included. Return: 0, -EFBIG
- *  (too_large: the batch would have more than WFS_BATCH_SIZE_MAX bytes), -ENOMEM. */
+/** wfs_batch_add_line() - add the line of the next record, newline included. @line: copied. Return:
+ *  0, -EFBIG (too_large: the batch would have more than WFS_BATCH_SIZE_MAX bytes), -ENOMEM. */
 int wfs_batch_add_line(struct wfs_batch *batch, struct wfs_bytes line, struct wfs_error *error);
 
 /** wfs_batch_attach() - attach a copy of @bytes; equal bytes may be attached more than once, and
@@ -103,15 +103,17 @@ bool wfs_batch_id_valid(const char *id);
 int wfs_batch_add_request(
 	struct wfs_batch *batch, const char *id, uint64_t seq, struct wfs_error *error);
 
-/** wfs_batch_encode() - append the encoded batch to @buffer; sorts batch->attached, too
- *  @batch: the caller has set `from`, `to` and `prev`. Return: 0, -EFBIG (too_large), -ENOMEM. */
+/** wfs_batch_encode() - append the encoded batch to @buffer; sorts batch->attached, and removes
+ *  items that were attached twice
+ *  @batch: the caller has set `from`, `to` and `prev`. Return: 0, -EFBIG (too_large: more than
+ *  WFS_BATCH_SIZE_MAX bytes; @buffer then has them, too), -ENOMEM. */
 int wfs_batch_encode(struct wfs_batch *batch, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_batch_decode() - read an encoded batch
  *  @encoded: must stay valid as long as @ret_batch, which borrows lines and attached bytes from it
  *  @ret_batch: set on success only; caller ends it with wfs_batch_done()
  *  Return: 0, -EINVAL (invalid_argument: the bytes are not a batch, or are damaged), -EFBIG
- *  (too_large), -ENOMEM. */
+ *  (too_large: more than WFS_BATCH_SIZE_MAX bytes), -ENOMEM. */
 int wfs_batch_decode(
 	struct wfs_bytes encoded, struct wfs_batch *ret_batch, struct wfs_error *error);
 

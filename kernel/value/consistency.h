@@ -25,14 +25,14 @@ struct wfs_consistency {
 	uint64_t height; /* of `exact` and `at_least` */
 };
 
-/** wfs_consistency_parse() - read the text of a wanted height
+/** wfs_consistency_parse() - read the text of a wanted height. @ret_consistency: set on success
  *  White space around the text, and the case of its letters, do not matter.
- *  Return: 0, or -EINVAL (invalid_consistency, the message shows @text). */
+ *  Return: 0, or -EINVAL (invalid_consistency: @text has another form; the message shows it). */
 int wfs_consistency_parse(
 	const char *text, struct wfs_consistency *ret_consistency, struct wfs_error *error);
 
 /** wfs_consistency_height() - get the height at which to open a view, for a wanted height
- *  @ret_height: WFS_HEIGHT_HEAD for `head` and `at_least`
+ *  @ret_height: WFS_HEIGHT_HEAD for `head` and `at_least`; set on success
  *  Return: 0, or -ENOENT (height_unavailable: `exact:0`, as heights run from 1). */
 int wfs_consistency_height(
 	const struct wfs_consistency *consistency, uint64_t *ret_height, struct wfs_error *error);

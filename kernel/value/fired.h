@@ -9,7 +9,7 @@
 enum wfs_fired_how {
 	WFS_FIRED_DUE,  /* it fires; in a decision ("deny"): its action is refused */
 	WFS_FIRED_LATE, /* decision "skip": the due time was missed, so the timer does not fire */
-	WFS_FIRED_LAST, /* decision "end": nobody can pay for its records, so it is deleted */
+	WFS_FIRED_LAST, /* decision "end": nobody pays for the timer's records; it is deleted */
 };
 
 /* The timer whose request a record is, and the due time. Plain value; the id is borrowed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names and hints of tools of outside servers. A tool's full name is that of its server, which has
- * no dot, a dot, and its name there: `git.status`.
+ * Names and hints of tools of outside servers. A tool's full name is its server's name, which has
+ * no dot, then a dot, and the tool's name on the server: `git.status`. MCP is the Model Context
+ * Protocol.
  */
 #pragma once
 
@@ -45,20 +46,21 @@ bool wfs_tool_name_valid(const char *name);
 const char *wfs_tool_hint_name(int index);
 
 /** wfs_tool_hints() - Return: the hints of a tool that are true, flags of enum wfs_tool_hint. A
- *  hint that is missing or not a boolean has the protocol's default, so a tool without hints is
+ *  hint that is missing or not a boolean has the default of MCP, so a tool without hints is
  *  destructive. If readOnlyHint is true, the tool counts as not destructive and as idempotent,
  *  whatever its other hints are. @annotations: of the tool; NULL: none */
 unsigned int wfs_tool_hints(const json_t *annotations);
 
 /** wfs_tool_model_name() - make the name by which a model calls a tool, in
  *  `[A-Za-z0-9_-]{1,64}`: every other byte becomes `_`, and a longer name is cut
- *  @name: the full name of the tool, not empty */
+ *  @name: the full name of the tool, not empty. @ret_name: with NUL */
 void wfs_tool_model_name(const char *name, char ret_name[WFS_TOOL_MODEL_NAME_MAX + 1]);
 
 /** wfs_tool_model_names() - make the names by which a model calls tools, no two of which are equal:
  *  of tools whose names would be equal, the second gets a name that ends in `_2`, and so on
- *  @tools: array of objects with the member `name`, a full name; numbers follow the array's order
+ *  @tools: array of objects with the member `name`, a full name; the numbers follow its order
  *  @taken: object with a member for each name that another tool of the model has; NULL: none
- *  @ret_names: object, {name for the model: full name}, in the order of @tools; caller owns it
+ *  @ret_names: object, {name for the model: full name}, in the order of @tools; set on success;
+ *  caller owns it
  *  Return: 0, -ENOMEM. */
 int wfs_tool_model_names(const json_t *tools, const json_t *taken, json_t **ret_names);

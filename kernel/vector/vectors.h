@@ -45,9 +45,9 @@ enum wfs_vectors_order {
 	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then place, like a stable sort of a list */
 };
 
-/** wfs_vectors_new() - make an empty set of vectors. @ret_vectors: caller frees it
- *  @dims: dimensions of every vector, from 1 to WFS_VECTORS_DIMS_MAX
- *  Return: 0, -EINVAL (invalid_argument), -ENOMEM (@error is not filled). */
+/** wfs_vectors_new() - make an empty set of vectors. @ret_vectors: set on success; caller frees it
+ *  with wfs_vectors_free(). @dims: dimensions of every vector, from 1 to WFS_VECTORS_DIMS_MAX
+ *  Return: 0, -EINVAL (invalid_argument: @dims is out of range), -ENOMEM (@error is not filled). */
 int wfs_vectors_new(size_t dims, struct wfs_vectors **ret_vectors, struct wfs_error *error);
 void wfs_vectors_free(struct wfs_vectors *vectors);
 WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
@@ -64,7 +64,7 @@ int wfs_vectors_add(
 int wfs_vectors_remove(struct wfs_vectors *vectors, uint32_t id);
 
 /** wfs_vectors_find() - get the row with this id. @ret_row: its vector stays valid until a row is
- *  added or removed. Return: 0, or -ENOENT. */
+ *  added or removed. Return: 0, or -ENOENT (no such row). */
 int wfs_vectors_find(
 	const struct wfs_vectors *vectors, uint32_t id, struct wfs_vectors_row *ret_row);
 

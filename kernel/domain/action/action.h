@@ -44,7 +44,7 @@ enum {
 /** wfs_action_told() - get the result that a tool call has, if the call was this action: the return
  *  value of the code that was invoked, or the data of another action
  *  @action: as it was sent. @answer: to the sender of the action, {data?, message}; may be NULL
- *  Return: borrowed from @answer; NULL: none. */
+ *  Return: the result, borrowed from @answer; NULL: @answer has no such value. */
 json_t *wfs_action_told(const json_t *action, const json_t *answer);
 
 /** wfs_action_types() - append the names of all actions to @buffer, separated by ", ". */
@@ -59,13 +59,14 @@ extern const struct wfs_domain wfs_action_domain;
 /* --- what the rules of an artifact say --- */
 
 /** wfs_artifact_reads() - may @principal read the artifact's content and code without paying, by
- *  built-in rules alone? True for the owner; otherwise false if a contract has to be asked. */
+ *  built-in rules alone? True for the owner; for others false if the artifact has a contract or
+ *  a read_price. */
 bool wfs_artifact_reads(const struct wfs_document_artifact *artifact, const char *principal);
 
 enum wfs_artifact_answer {
 	WFS_ARTIFACT_NO,
 	WFS_ARTIFACT_YES,
-	WFS_ARTIFACT_CONTRACT, /* the contract decides when the invocation is done */
+	WFS_ARTIFACT_CONTRACT, /* its contract decides, and is asked at each invocation */
 };
 
 /** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? WFS_ARTIFACT_YES for
@@ -91,34 +92,38 @@ void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
 /** action_privacy() - find which texts of an action are private, by the artifacts in @view, before
- *  the action is done. @ret_privacy: set on success; caller ends it with wfs_privacy_done()
- *  Return: 0, -EIO, -ENOMEM. */
+ *  the action is done. @action: as it was sent; borrowed during the call
+ *  @ret_privacy: set on success; caller ends it with wfs_privacy_done()
+ *  Return: 0, -EIO (a cell is damaged), -ENOMEM. */
 int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
 	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);
 
-/** wfs_privacy_hides() - does the action have private texts? */
+/** wfs_privacy_hides() - does @action have a member that its record hides, by a stand-in or as the
+ *  hash of content or code? @privacy: of this action */
 bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
 
-/** wfs_privacy_said() - list the private artifacts whose readers may read the texts of the action,
- *  too; an empty list: only the sender may
+/** wfs_privacy_said() - list the private artifacts whose readers may read the private texts of the
+ *  action; an empty list: only the sender may
  *  Return: a JSON array of ids that the caller owns; NULL without memory. */
 json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
 
 /** action_pay_run() - for kernel/domain/turn/: have the principal of the record pay @agent's
  *  invoke_price for a turn, after a check that it may invoke the agent's artifact
- *  @agent: id; if no artifact has it (a principal alone), nothing is checked or paid.
- *  fold->outcome.result gets the price.
- *  Return: 0, -EACCES or -ENOENT (as artifact_permit(), act.h), -EDQUOT (insufficient_funds), … */
+ *  @agent: id of the agent; if no artifact has this id (a principal alone), nothing is checked or
+ *  paid. Otherwise the function sets fold->outcome.result to an object, with the price if one was
+ *  paid.
+ *  Return: 0, -EACCES or -ENOENT (as artifact_permit(), act.h), -EDQUOT (insufficient_funds: the
+ *  principal has less scrip than the price), … */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
 
 /* --- for kernel/world/answerer.c --- */
 
-/** action_score() - answer a mint.score request by running the artifact's own tests
+/** action_score() - answer a request for the effect mint.score by running the artifact's own tests
  *  The tests, `interface.tests`, are an array of {args?, method?, result?}. Each is an invocation
  *  by the mint, without a price, whose changes are taken back; it passes if it gives `result`. The
- *  score is the share of tests that pass, 0 to 100.
+ *  score is the percentage of tests that pass, 0 without tests.
  *  @params: of the effect, which name the artifact. @ret_payload: of the receipt, {reason, score};
- *  without tests the score is 0; caller owns it
+ *  set on success; caller owns it
  *  Return: 0, or -errno, which fails the request. */
 int action_score(
 	struct wfs_fold *fold, const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -12,6 +12,6 @@
 #include <jansson.h>
 
 /** wfs_handbook_artifacts() - make the actions that write all pages as artifacts into a new world:
- *  an array of {action, created_by, id}, in which created_by does the action
+ *  an array of {action, created_by, id}; created_by: the principal that does the action
  *  Return: new reference, NULL without memory. */
 json_t *wfs_handbook_artifacts(void);

@@ -7,7 +7,8 @@
  * took, and which of them a bound has ended) is stored in the record's result, and taken from
  * there when the record is folded again. A contract is code that decides whether an actor may use
  * an artifact; asking it is a check. The author of code is the principal responsible for it.
- * Functions that return int return 0, or -errno with @error filled.
+ * Functions that return int return 0, or -errno with @error filled. After a failure results
+ * (@ret_…) are to be ignored, and need not be freed, unless the comment says otherwise.
  */
 #pragma once
 
@@ -30,7 +31,7 @@ struct nest {
 	const json_t *recorded; /* result of the record that is folded again; NULL: a new record */
 	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
 	json_t *embeddings;     /* made by a server; see kernel/domain/memory/embedding.h; owned */
-	bool embedder_told;     /* the host's embedder was looked at */
+	bool embedder_told;     /* `embedder` goes into the record's result */
 	int64_t began_ns;       /* processor time of the thread when the nest began */
 	json_t *refused_contents;   /* numbers of writes of code, see act-form.c; owned */
 	size_t count;               /* invocations so far */
@@ -44,9 +45,9 @@ struct nest {
 };
 
 /** nest_init() - prepare for the invocations of one record; the caller calls nest_done(), also on
- *  failure. @run: act_run(), which does each action that the code of an artifact takes
+ *  failure. @run: act_run() (act.h), with which the code of an artifact does each of its actions
  *  @recorded: result of the record that is folded again, borrowed until nest_done(); NULL: the
- *  record is new. Return: 0, or -ENOMEM. */
+ *  record is new. Return: 0, or -ENOMEM (no @error is filled). */
 int nest_init(struct nest *nest,
 	int (*run)(struct act *act, const json_t *action, struct wfs_error *error),
 	const json_t *recorded);
@@ -58,17 +59,17 @@ void nest_done(struct nest *nest);
  *  The time counts what the host does for code, such as queries. The record says what this bound
  *  has ended, so the check passes when the record is folded again.
  *  @id: name for the message: the artifact whose code is ended, or other work that takes long
- *  Return: 0, or -EIO (runtime_error). */
+ *  Return: 0, or -EIO (runtime_error: more time was spent). */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
 
-/** nest_forget_checks() - undo the counting of all contracts that were asked but the first @count,
- *  and remove their messages from nest->stopped_checks
- *  Needed when a bound ends the invocation or check within which they were asked. */
+/** nest_forget_checks() - set nest->check_count back to @count, and remove the messages of the
+ *  contracts that were asked after that from nest->stopped_checks
+ *  Called when a bound ends the invocation or check within which they were asked. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
-/** nest_forget_contents() - undo the counting of all writes of content but the first @count, and
- *  remove their numbers from nest->refused_contents
- *  Needed when a bound ends the invocation that made these writes; see act-form.c. */
+/** nest_forget_contents() - set nest->content_count back to @count, and remove the numbers of the
+ *  writes of content that were counted after that from nest->refused_contents
+ *  Called when a bound ends the invocation that made these writes; see act-form.c. */
 void nest_forget_contents(struct nest *nest, size_t count);
 
 /* A running invocation, on the C stack. */
@@ -87,7 +88,7 @@ struct invocation {
 /* --- author.c --- */
 
 /** author_of() - get the principal responsible for the code of an artifact; borrowed from the
- *  artifact's document; "" if it has no code. */
+ *  artifact's document; "" if the artifact has no code. */
 const char *author_of(const struct wfs_document_artifact *artifact);
 
 /** author_now() - get the principal that becomes responsible for code that this action writes: the
@@ -97,8 +98,9 @@ const char *author_now(const struct act *act);
 /** author_may() - check that the author's grants and the policy allow running code to have this
  *  effect
  *  @self: the running code; @artifact: id of the artifact that the effect is about; NULL: none
- *  Return: 0, -EACCES (not_authorized, expired, policy_denied), -EDQUOT (quota_exceeded: the
- *  grant's budget is spent), -EIO, … */
+ *  Return: 0, -EACCES (not_authorized: no grant covers the effect, or the manifest lacks the
+ *  effect; expired: the grant has ended; policy_denied), -EDQUOT (quota_exceeded: the grant's
+ *  budget is spent), -EIO (a cell is damaged), … */
 int author_may(const struct invocation *self, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);
 
@@ -110,24 +112,25 @@ struct author_sight {
 };
 
 /** author_sight_init() - set up @sight for the running code @self; nothing has to be freed, and
- *  @sight, which points to itself, must not be copied. Return: 0, -EIO, -ENOMEM. */
+ *  @sight, which points to itself, must not be copied, and is valid as long as @self
+ *  Return: 0, -EIO (a cell is damaged), -ENOMEM. */
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
 
-/** author_sees() - may the running code see @name, an id or file in @part, when a query names it?
- *  Return: 1, 0, or -errno. */
+/** author_sees() - may a query of the running code show the row @name of @part (struct
+ *  wfs_query_row, query-run.h), if the query names this row? Return: 1, 0, or -errno. */
 int author_sees(const struct invocation *self, enum wfs_query_part part, const char *name,
 	struct wfs_error *error);
 
 /** author_knows() - may the running code know that this artifact or principal exists?
- *  Yes if the author may see a part of the directory of @id in the tree, or if @id is the code's
- *  own artifact or author. Return: 1, 0, or -errno. */
+ *  Yes if the author may see a part of the directory of @id in the tree, or if @id is the running
+ *  code's artifact or author. Return: 1, 0, or -errno. */
 int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
 	struct wfs_error *error);
 
 /** author_reads() - may the running code read the content of the artifact @id by the author's
- *  grants, as the author could read its file, or because the code is of @id? Return: 1, 0, or
- *  -errno. */
+ *  grants, which must let the author read the artifact's file `content`, or because @id is the
+ *  running code's artifact? Return: 1, 0, or -errno. */
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
 
 void authors_done(struct nest *nest);
@@ -136,13 +139,15 @@ void authors_done(struct nest *nest);
 
 /** interface_check() - check the form of an artifact's `interface` before it is stored
  *  @interface: {description?, methods: [{name, description?, input?}], tests?}, `input` a schema;
- *  NULL passes. Return: 0, -EINVAL, -EFBIG (too_large: methods or tests), -ENOMEM. */
+ *  NULL is allowed. Return: 0, -EINVAL (another form), -EFBIG (too_large: more methods or tests
+ *  than kernel/domain/action/action.h allows), -ENOMEM. */
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
- *  the schema of this method; without `methods`, or without its `input`, all is allowed
+ *  the schema of this method. If the interface has no `methods`, every method and all @args pass;
+ *  if the method has no `input`, all @args pass
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
- *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: no such method, or @args do not match), -ENOMEM. */
 int interface_check_call(const struct wfs_document_artifact *artifact, const char *method,
 	const json_t *args, uint64_t *steps, struct wfs_error *error);
 
@@ -154,7 +159,7 @@ bool interface_has_secrets(const json_t *interface, const char *method);
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
  *  without running code
  *  @ret_result: {artifact_id, created_by, description, executable, methods, type}; caller owns it.
- *  `description` and `methods` are the interface's; if it lacks them, null and [] */
+ *  `description` and `methods` are those of the interface; null and [] if it has none */
 int interface_describe(
 	const struct wfs_document_artifact *artifact, json_t **ret_result, struct wfs_error *error);
 
@@ -162,8 +167,10 @@ int interface_describe(
 
 /** action_program() - get the compiled code of an executable artifact, from the fold's cache or
  *  compiled now. The code was checked when it was written (artifact_check_code).
- *  @ret_program: not running; borrowed until the caller has run it; the cache keeps it
- *  Return: 0, -EINVAL (invalid_type: no code), -ENOMEM, or what compiling gives. */
+ *  @ret_program: a program that is not running; the cache owns it, and keeps it until the next call
+ *  of action_program() or, if the caller runs the program, until it has run
+ *  Return: 0, -EINVAL (invalid_type: the artifact has no code), -ENOMEM, or an -errno of
+ *  wfs_code_new() (kernel/box/box.h). */
 int action_program(struct act *act, const struct wfs_document_artifact *artifact,
 	struct wfs_code **ret_program, struct wfs_error *error);
 
@@ -186,8 +193,8 @@ struct action_programs {
 
 void action_programs_done(struct action_programs *programs);
 
-/** action_limits() - get the limits of one invocation's code. Code of an action from a journal gets
- *  twice the instructions. */
+/** action_limits() - get the limits of one invocation's code. When a journal is folded again, code
+ *  gets twice the instructions, because only the first fold decides what a bound ends. */
 struct wfs_lua_limits action_limits(const struct wfs_fold *fold);
 
 /** action_instructions() - get how many instructions all code of one record together may take: as
@@ -199,11 +206,11 @@ uint64_t action_instructions(const struct wfs_fold *fold);
 enum { CONTRACT_REASON_SIZE = 256 };
 
 /** contract_permit() - ask the contract that the artifact's `access` names whether the actor may
- *  use the artifact. If the contract does not exist, only the owner may; if it has no code or
- *  fails, nobody may.
+ *  use the artifact. If the contract does not exist, only the owner may; if the contract has no
+ *  code or fails, nobody may.
  *  @use: name of the use, such as `read`
- *  @reason: buffer of CONTRACT_REASON_SIZE bytes, for the reason if not allowed
- *  Return: 0 (@ret_allowed is set), or -errno that ends the whole nest. */
+ *  @reason: buffer of CONTRACT_REASON_SIZE bytes; gets the reason if @ret_allowed is false
+ *  Return: 0, or -errno that ends the whole nest. */
 int contract_permit(struct act *act, const struct wfs_document_artifact *artifact, const char *use,
 	bool *ret_allowed, char *reason, struct wfs_error *error);
 
@@ -225,9 +232,11 @@ extern const struct host_help host_helps[];
 extern const size_t host_help_count;
 
 /** host_call() - do what running code asks for by calling host_bindings[@binding_index]
- *  @host: of a struct invocation. @ret_value: caller owns it; NULL: nil
+ *  Called by the box, as wfs_code_host.call (kernel/box/box.h), on the thread that folds.
+ *  @host: member `host` of a struct invocation. @arguments: JSON array of the call's arguments,
+ *  borrowed. @ret_value: caller owns it; NULL: nil
  *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code; @error is
- *  filled unless 0. */
+ *  filled if it is not 0. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 
@@ -240,13 +249,17 @@ struct invoked {
 };
 
 /** invoke_artifact() - check that the actor may invoke the artifact @id, have act->payer pay its
- *  price, and run its code; a cell of sys.invocation tells how that went. The method `describe` is
- *  answered without code, price and cell.
- *  If the payment or the code fails, the price is returned, and all changes that the code made are
- *  taken back; the cell tells of the failure, unless that ends the whole nest.
- *  @act: the action that invokes it. @method, @args (an array): passed to the code; borrowed
+ *  price, and run its code; a cell of sys.invocation tells how the invocation went. The method
+ *  `describe` is answered without running code, without a price and without such a cell.
+ *  If the payment or the code fails, the payer gets the price back, and all changes that the code
+ *  made are taken back; the cell tells of the failure, unless the failure ends the whole nest.
+ *  @act: the action that invokes the artifact. @method, @args (an array): passed to the code;
+ *  borrowed
  *  @ret_invoked: set only on success
- *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
+ *  Return: 0; -ENOENT (not_found, deleted), -EACCES (as artifact_permit(), act.h), -EINVAL
+ *  (invalid_type: no code; depth_exceeded: nested too deeply, or too many invocations), -EDQUOT
+ *  (insufficient_funds), or the -errno with which the code failed. invoke_fails_all() says whether
+ *  the failure ends the whole nest. */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
 
@@ -255,24 +268,25 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
  *  All changes are taken back, also on success; the record's result has the invocation.
  *  @act: gives only the fold and the nest. @method, @args (an array): passed to the code; borrowed
  *  @ret_result: what the code returned; caller owns it; set only on success
- *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
+ *  Return: 0, or the -errno of the failure; invoke_fails_all() says whether the failure ends the
+ *  whole nest. */
 int invoke_on_trial(struct act *act, const struct wfs_document_artifact *artifact,
 	const char *method, const json_t *args, json_t **ret_result, struct wfs_error *error);
 
 /** action_seed() - make the seed of ctx.random() from the world's entropy and the record
- *  @place: a number that differs for each piece of code that runs within the record */
+ *  @place: a number that is different for each invocation and check within the record */
 void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32]);
 
-/** action_shown() - get the size in bytes of the longest beginning of @text that has at most @size
- *  bytes and no cut character. */
+/** action_shown() - get the size in bytes of the longest prefix of @text that has at most @size
+ *  bytes and does not end inside a UTF-8 character. */
 int action_shown(struct wfs_bytes text, size_t size);
 
 /** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? True for
  *  errors of the category "system" (kernel/base/error.h), and if invoke_crashed(). */
 bool invoke_fails_all(const struct wfs_error *error);
 
-/** invoke_crashed() - does @error say that the code has ended the process that ran it, now or
- *  before?
- *  Then the action that ran the code changes nothing, and folding it again takes its outcome from
- *  the record. */
+/** invoke_crashed() - does @error say that the code has ended the process that ran this code, now
+ *  (code_crashed) or too often before (code_quarantined)?
+ *  Then the action that ran the code changes nothing, and folding the action again takes its
+ *  outcome from the record. */
 bool invoke_crashed(const struct wfs_error *error);

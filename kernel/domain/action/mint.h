@@ -24,6 +24,7 @@ enum {
 };
 
 /** mint_bid_end() - set the final status of a bid, set `resolved_at` to the record's time, and
- *  store the bid. Return: 0, or -errno. */
+ *  store the bid in its cell. @status: cancelled, void, lost or won; static. Return: 0, or
+ *  -errno. */
 int mint_bid_end(struct act *act, struct wfs_document_mint *bid, const char *status,
 	struct wfs_error *error);

@@ -8,7 +8,8 @@
  *
  * Parser, checks, prices, the interface that `describe` gives, and the artifacts that `init` makes
  * all come from the table of services. Arguments come in order, or as members of one object.
- * Functions that return int return 0, or -errno with @error filled.
+ * Functions that return int return 0, or -errno with @error filled. After a failure results
+ * (@ret_…) are to be ignored, and need not be freed, unless the comment says otherwise.
  *
  *   sys.escrow, key artifact id: {artifact_id, deposited_at, price, seller}
  *
@@ -53,8 +54,8 @@ struct service_call {
 	const struct service *service;
 	const struct service_method *method;
 	json_t *args;            /* an object with the method's params; owned */
-	struct act *act;         /* the caller's */
-	struct invocation *self; /* the service as code that runs */
+	struct act *act;         /* the action that invoked the service */
+	struct invocation *self; /* this invocation of the service */
 	json_t *result;          /* what the method returns; owned */
 	int64_t price_paid;      /* in addition to the method's price */
 	bool stopped;            /* a bound of the record has ended it */
@@ -62,8 +63,8 @@ struct service_call {
 void service_call_done(struct service_call *call);
 #define SERVICE_CALL_AUTO WFS_CLEANUP(service_call_done)
 
-/** service_find() - find the service whose artifact has this id, in the tables of @domains; NULL:
- *  it is not a service. */
+/** service_find() - find the service whose artifact has the id @artifact_id, in the tables of
+ *  @domains, of which the last is NULL. Return: the service, static; NULL: it is not a service. */
 const struct service *service_find(
 	const struct wfs_domain *const *domains, const char *artifact_id);
 
@@ -71,44 +72,48 @@ const struct service *service_find(
  *  @method, @args (an array): of the invocation
  *  @ret_call: zeros before; service, method and args are set; caller ends it with
  *  service_call_done(), also on failure
- *  Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: no such method, or an argument is not valid;
+ *  missing_argument), -ENOMEM. */
 int service_parse(const struct service *service, const char *method, const json_t *args,
 	struct service_call *ret_call, struct wfs_error *error);
 
 /** service_run() - run the method of a call that service_parse() has filled and whose `act` the
  *  caller has set. @ret_result: caller owns it; JSON's null if the method has no result. Return: 0,
- *  or the error of the method. */
+ *  or the -errno of the method. */
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_service_artifacts() - make the actions that write the artifacts of all services into a new
- *  world: an array of {action, created_by, id}, in which created_by does the action
+ *  world: an array of {action, created_by, id}; created_by: the principal that does the action
  *  Return: new reference, or NULL without memory. Thread: any. */
 json_t *wfs_service_artifacts(const struct wfs_domain *const *domains);
 
 /* --- for the methods --- */
 
-/** service_text() - get the text argument @name; "" if it is absent, as it can be if the method's
- *  table does not require it; borrowed from the call. */
+/** service_text() - get the text argument @name; "" if it is absent, which is possible if the
+ *  method's params do not require it; borrowed from the call. */
 const char *service_text(const struct service_call *call, const char *name);
 
 /** service_number() - get the integer argument @name; @otherwise if it is absent. */
 int64_t service_number(const struct service_call *call, const char *name, int64_t otherwise);
 
-/** service_act() - take an action for the caller or for the service itself
- *  @actor: id of the one that acts, and whose permission counts; the payer is that of call->act.
+/** service_act() - do an action for the caller or for the service itself
+ *  @actor: id of the principal or artifact that acts, and whose permission counts; the payer is
+ *  that of call->act.
  *  @action: reference taken, also on failure; NULL: the caller had no memory
- *  @ret_data: data of the action's answer, which caller owns (NULL: none), set on success; the
- *  pointer may be NULL, too
- *  Return: 0, or the -errno of the refusal; all changes of the refused action are taken back. */
+ *  @ret_data: set to the data of the action's answer, which caller owns, or to NULL if the answer
+ *  has no data; @ret_data itself may be NULL, if the caller does not want the data
+ *  Return: 0, -ENOMEM (also if @action is NULL), or the -errno of the refusal; all changes of the
+ *  refused action are taken back. */
 int service_act(struct service_call *call, const char *actor, json_t *action, json_t **ret_data,
 	struct wfs_error *error);
 
-/** service_work() - count @instructions as taken by the call, for work in C that takes as long
- *  Return: 0, -EIO (runtime_error: more than all code of one record may take). */
+/** service_work() - count @instructions as taken by the call, for work in C that takes as long as
+ *  so many instructions of Lua. Return: 0, -EIO (runtime_error: more than all code of one record
+ *  may take; call->stopped is set). */
 int service_work(struct service_call *call, uint64_t instructions, struct wfs_error *error);
 
 /** service_may() - check that the author of the calling code, or the calling principal, may have
- *  this effect. @artifact: id of the artifact that it is about; NULL: none. Return: as author_may()
- *  (invoke.h). */
+ *  this effect. @artifact: id of the artifact that the effect is about; NULL: none. Return: as
+ *  author_may() (invoke.h). */
 int service_may(const struct service_call *call, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);

@@ -3,9 +3,10 @@
  * Embeddings: vectors that represent texts.
  *
  * The local embedder computes them while folding. If the embedding of a server is needed, the fold
- * says so (wfs_fold_wanted) and is dropped, and repeated when the server has answered. The
- * embeddings that were used are in the record's result, where folding it again finds them. The
- * host's embedder is the one that this machine's host.json names, local or a server.
+ * ends with what it needs (wfs_fold_wanted() in kernel/fold/fold.h) and is dropped, and repeated
+ * when the server has answered. The embeddings of a server that were used are in the record's
+ * result, where folding the record again finds them. The host's embedder is the one that this
+ * machine's host.json names, local or a server. Members of the result:
  *   embedder?: the model of the host's embedder, if it is not the local one
  *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that
  *       failed]; hash: of the text
@@ -38,26 +39,28 @@ void embedding_done(struct embedding *embedding);
 /** embedding_make() - make the embedding of a text, or find it in the record
  *  @model: the model that the vector must be of; NULL: the model of the host's embedder
  *  @ret_embedding: set on success; caller ends it with embedding_done()
- *  Return: 0, -EINVAL (the text is blank, or the host does not have the model), -EFBIG (too_large:
- *  the text, or more than WFS_EMBEDDINGS_MAX by a server in one action), -EIO (effect_failed: the
- *  server gave none), -EBUSY (a server has to be asked first: fold->outcome.wanted; the caller ends
+ *  Return: 0, -EINVAL (the text is blank, or has nothing to embed, or the host does not have the
+ *  model), -EFBIG (too_large: the text; or more than WFS_EMBEDDINGS_MAX, kernel/fold/fold.h,
+ *  embeddings by a server in one action), -EIO (effect_failed: the server gave no embedding),
+ *  -EBUSY (busy: a server has to be asked first for what fold->outcome.wanted says; the caller ends
  *  the action, which is repeated later), … */
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
 /** embedding_check_text() - can a text be embedded? Return: 0, -EINVAL (it is blank), -EFBIG
- *  (too_large). */
+ *  (too_large: more than EMBEDDING_TEXT_MAX bytes). */
 int embedding_check_text(const char *text, struct wfs_error *error);
 
-/** embedding_host_model() - get the name of the model of the host's embedder or, if the action
- *  comes from a journal, of the host where it was done; static, or borrowed from the fold's input
- *  or record. The result of the action's record then names a model that is not local. */
+/** embedding_host_model() - get the name of the model of the host's embedder; when a journal is
+ *  folded again, that of the host where the action was done at first. Return: static, or borrowed
+ *  from the fold's input or record. If the model is not the local one, the function has the result
+ *  of the action's record name it (member `embedder`). */
 const char *embedding_host_model(struct act *act);
 
 /** embedding_read() - read an embedding from the members dims, embedding (base64) and model of
  *  @document
  *  @ret_embedding: set on success; caller ends it with embedding_done()
- *  Return: 0, -EIO (internal_error: malformed), -ENOMEM. */
+ *  Return: 0, -EIO (internal_error: one of the members is not valid), -ENOMEM. */
 int embedding_read(
 	const json_t *document, struct embedding *ret_embedding, struct wfs_error *error);
 

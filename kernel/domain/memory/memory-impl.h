@@ -20,21 +20,23 @@ void memory_change_label(
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
 /** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account
- *  artifact->charged_to. Return: 0, -EDQUOT (quota_exceeded), … */
+ *  artifact->charged_to. Return: 0, -EDQUOT (quota_exceeded: the quota has no room for them), … */
 int memory_charge(const struct memory *memory, const struct wfs_document_artifact *artifact,
 	int64_t bytes, struct wfs_error *error);
 
 /** memory_check_model() - check that an embedding is of the model and dimensions of the store's
- *  entries, so that it can be compared with theirs. Return: 0 (also: no entries), or -EINVAL. */
+ *  entries, so that it can be compared with theirs. Return: 0 (also if the store has no entries),
+ *  or -EINVAL (another model or number of dimensions). */
 int memory_check_model(
 	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error);
 
-/** memory_told_score() - get the score of a hit for an answer: at most 1, because rounding may have
- *  given slightly more. */
+/** memory_told_score() - get the score of a hit as an answer shows it: at most 1, because rounding
+ *  may have given slightly more. */
 double memory_told_score(const struct wfs_vectors_hit *hit);
 
 /* --- reembed.c --- */
 
 /** memory_looked_away() - after the removal of entry @number: if memory_reembed() has still to look
- *  at this entry, lower the count memory->state.left; the caller stores the state. */
+ *  at this entry, subtract 1 from memory->state.left, how many entries it has still to look at; the
+ *  caller stores the state. */
 void memory_looked_away(struct memory *memory, uint32_t number);

@@ -12,8 +12,8 @@
  *       entry on; added: how many entries it has ever had; bytes: of the entries, charged to the
  *       disk that pays for the artifact; with {left, next} while its entries get other embeddings,
  *       see reembed.c; label: 16 hex digits, which differ after each change
- *   sys.memory_hit, key as of sys.memory: {score} of the last search that found the entry, while
- *       the store is pruned by score
+ *   sys.memory_hit, key as of sys.memory: {score} of the newest search that found the entry while
+ *       the store was pruned by score (auto_prune: lowest_score)
  *
  * All entries of a store have embeddings of one model, because those of different models cannot be
  * compared. To prune is to remove entries when the store has more than max_entries. Functions that
@@ -65,15 +65,15 @@ void memory_done(struct memory *memory);
 #define MEMORY_AUTO WFS_CLEANUP(memory_done)
 
 /** memory_check() - check the content of an artifact, if it is a memory store
- *  Called whenever the content changes, because adding entries relies on it. Return: 0 (also for
- *  other artifacts), -EINVAL, … */
+ *  The action that changes the content calls the function, because adding entries relies on a valid
+ *  content. Return: 0 (also for artifacts of other types), -EINVAL (the content is not valid), … */
 int memory_check(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	struct wfs_error *error);
 
 /** memory_open() - open a store for reading and changing it within one action
  *  @artifact: of type memory_store; must outlive @ret_memory, as must @act
  *  @ret_memory: set on success; caller ends it with memory_done()
- *  Return: 0, -EINVAL (another type, or invalid content), … */
+ *  Return: 0, -EINVAL (@artifact has another type, or its content is not valid), … */
 int memory_open(struct act *act, const struct wfs_document_artifact *artifact,
 	struct memory *ret_memory, struct wfs_error *error);
 
@@ -108,36 +108,38 @@ struct memory_added {
 	bool stored;             /* false: it was pruned at once, as the least important entry */
 };
 
-/** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
- *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
+/** memory_add() - add an entry, unless the store has an entry whose cosine to @entry is above
+ *  MEMORY_SAME
+ *  @artifact: the store; the entry's bytes are charged to the account artifact->charged_to
  *  @ret_added: the entry, or the existing one because of which nothing was added
- *  Return: 0 (also if nothing was added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
- *  another model than the store's), … */
+ *  Return: 0 (also if nothing was added), -EDQUOT (quota_exceeded: the disk quota, or
+ *  MEMORY_VECTORS_MAX, has no room), -EINVAL (the embedding is of another model than the store's),
+ *  … */
 int memory_add(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
-/** memory_put() - add an entry as memory_add() does, but also if the store has one that is nearly
- *  equal; ret_added->similarity is 0. */
+/** memory_put() - add an entry as memory_add() does, but also if the store has a nearly equal one;
+ *  ret_added->similarity is 0. Return: as memory_add(). */
 int memory_put(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_search() - find the @limit entries (1 to MEMORY_LIMIT_MAX) whose embeddings are nearest
  *  to @query
  *  If the store is pruned by score, the scores of the found entries are stored (sys.memory_hit).
- *  @query: of the store's model, otherwise -EINVAL
+ *  @query: of the model of the store's entries, otherwise the function returns -EINVAL
  *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; [] if the store
  *  is empty; caller owns it */
 int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
 	json_t **ret_results, struct wfs_error *error);
 
 /** memory_remove() - remove an entry, and subtract its bytes from the disk of the account that pays
- *  for @artifact, the store. Return: 0, -ENOENT (not_found), … */
+ *  for @artifact, the store. Return: 0, -ENOENT (not_found: no such entry), … */
 int memory_remove(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const char *entry_id, struct wfs_error *error);
 
 /** memory_list() - list at most @limit entries in the order of their ids, as they were before the
- *  record. @offset: entries to skip. @ret_entries: an array of the documents of their cells,
- *  without `embedding`; caller owns it */
+ *  record that is being folded. @offset: how many entries to skip first. @ret_entries: an array of
+ *  the documents of their cells, without `embedding`; caller owns it */
 int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret_entries,
 	struct wfs_error *error);
 
@@ -147,16 +149,17 @@ int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_by
 	struct wfs_error *error);
 
 /** memory_delete_all() - delete the cells of a deleted artifact: its store (sys.memory_store) with
- *  all entries and hits (sys.memory_hit); does nothing if it was not a memory store. The caller
- *  has subtracted the bytes of the entries from the disk of the account that paid. */
+ *  all entries and hits (sys.memory_hit); does nothing if the artifact was not a memory store. The
+ *  caller has subtracted the bytes of the entries from the disk of the account that paid. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
  *  ones. @artifact: the store. @limit: how many to make at most in this record; if a server makes
- *  them, the function makes at most WFS_EMBEDDINGS_MAX even if @limit is higher
- *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
- *  Return: 0 (also if nothing was to do), -EBUSY and -EIO as embedding_make(), -EDQUOT
- *  (quota_exceeded), … */
+ *  them, the function makes at most WFS_EMBEDDINGS_MAX (kernel/fold/fold.h), even for a higher
+ *  @limit
+ *  @ret_done: how many were made, also on failure; memory_left() says whether entries are left
+ *  Return: 0 (also if no entry needed another embedding), -EBUSY and -EIO (as embedding_make()),
+ *  -EDQUOT (quota_exceeded: the disk quota, or MEMORY_VECTORS_MAX, has no room), … */
 int memory_reembed(struct memory *memory, const struct wfs_document_artifact *artifact,
 	size_t limit, size_t *ret_done, struct wfs_error *error);
 
@@ -167,11 +170,12 @@ int64_t memory_left(const struct memory *memory);
 /* --- given.c: entries as JSON --- */
 
 /** memory_check_tags() - check the tags of an entry: an array of texts; NULL: none. Return: 0,
- *  -EINVAL, -EFBIG (too_large: more than MEMORY_TAGS_MAX, or one above MEMORY_TAG_MAX bytes). */
+ *  -EINVAL (another form), -EFBIG (too_large: more than MEMORY_TAGS_MAX tags, or one with more than
+ *  MEMORY_TAG_MAX bytes). */
 int memory_check_tags(const json_t *tags, struct wfs_error *error);
 
-/** memory_read_importance() - read the importance of an entry, a number from 0 to 1. @value: NULL:
- *  0.5. Return: 0, -EINVAL. */
+/** memory_read_importance() - read the importance of an entry, a number from 0 to 1. @value: NULL
+ *  gives 0.5. Return: 0, -EINVAL (@value is not such a number). */
 int memory_read_importance(const json_t *value, double *ret_importance, struct wfs_error *error);
 
 /* The outcome of adding a list of entries. Plain value; memory_given_done. */
@@ -183,14 +187,16 @@ struct memory_given {
 void memory_given_done(struct memory_given *given);
 
 /** memory_give() - add a list of entries, also those that are nearly equal to others
- *  The vector of an entry is used if `model` is the store's or, if the store is empty, the host's.
- *  Other texts are embedded by the host, at the price of genesis_embedder, which the payer pays.
+ *  The member `embedding` of an entry is used if its `model` is the store's or, if the store is
+ *  empty, the host's. Otherwise the host embeds the entry's text, at the price of
+ *  genesis_embedder, which act->payer pays.
  *  @entries: at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?,
  *  place?, tags?, tick?}; embedding: numbers, or base64 as in a cell; an id of `mem_` and 1 to 8
  *  hex digits is kept if no entry has it; place is ignored
  *  @ret_given: set on success; caller ends it with memory_given_done()
  *  Return: 0, -EINVAL (an entry is invalid, or as memory_check_ready()), -EFBIG (too_large),
- *  -EDQUOT (insufficient_funds, quota_exceeded), -EBUSY and -EIO as embedding_make(), … */
+ *  -EDQUOT (insufficient_funds: the payer lacks the price; quota_exceeded: as memory_add()), -EBUSY
+ *  and -EIO (as embedding_make(); runtime_error: more work than one record may take), … */
 int memory_give(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const json_t *entries, struct memory_given *ret_given, struct wfs_error *error);
 
@@ -199,7 +205,8 @@ int memory_give(struct memory *memory, const struct wfs_document_artifact *artif
 int memory_has(struct memory *memory, const json_t *item, struct wfs_error *error);
 
 /** memory_content_entries() - get the member `entries` of an artifact's content
- *  @ret_entries: NULL: none, or not a memory store; caller owns it */
+ *  @ret_entries: caller owns it; NULL: the content has no such member, or the artifact is not a
+ *  memory store, or the function has failed */
 int memory_content_entries(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	json_t **ret_entries, struct wfs_error *error);
 
@@ -209,23 +216,24 @@ int memory_content_entries(struct wfs_fold *fold, const struct wfs_document_arti
  *  the store, if the store has an entry with their id and text; those without an id stay. Entries
  *  that the content had before and after the write are not touched, even if they were deleted from
  *  the store or pruned. What embeddings cost is added to act->price_paid.
- *  @before: memory_content_entries() before the write; borrowed; NULL: none */
+ *  @before: result of memory_content_entries() before the write; borrowed; NULL: no entries
+ *  Return: 0 (also if the artifact is not a memory store), or as memory_give(), … */
 int memory_take_content(struct act *act, const struct wfs_document_artifact *artifact,
 	json_t *before, struct wfs_error *error);
 
 /* --- mirror.c: vectors in memory --- */
 
 struct memory_mirror;  /* the vectors of one store */
-struct memory_mirrors; /* those of several, in a fold */
+struct memory_mirrors; /* the mirrors that a fold keeps, one for each store */
 
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
-/** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, as the
- *  fold has left the store
+/** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, with
+ *  all changes that the fold has made so far
  *  The fold keeps a store's vectors, the mirror, from record to record. If changes of the store
  *  were taken back, the labels of store and mirror differ; this function then undoes the changes in
  *  the mirror or, if they are too many to undo, reads all vectors again.
- *  @ret_mirror: borrowed until the next call of memory_mirror() */
+ *  @ret_mirror: owned by the fold; borrowed until the next call of memory_mirror() for any store */
 int memory_mirror(
 	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);
 /* Returns the vectors, borrowed from the mirror. */

@@ -24,24 +24,26 @@ enum {
 };
 
 /*
- * The next three each append a file to @buffer. @view: at the height of a version of the plan's
- * cell; @plan or @state: the document of this version (sys.plan).
- * Return: 0, -EIO (a cell is missing, damaged or inconsistent), -ENOMEM.
+ * The next three functions each append a file, or a part of one, to @buffer. @view: at the height
+ * of a version of the plan's cell; @plan or @state: the document of this version (sys.plan),
+ * borrowed during the call. -EIO says that a cell is missing, damaged or inconsistent. After a
+ * failure @buffer may have a part of what was wanted.
  */
 
 /** wfs_plan_document() - append a part of the file `plan.json` of a plan to @buffer, schema v1:
  *  {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
  *  final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
- *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
- *  could not be cut into steps; next_ready: index of the batch's step that begins next; between
- *  batches, the number of ended steps. @range: part of the file
+ *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, if the
+ *  plan could not be cut into steps; next_ready: index of the first step of the batch that has not
+ *  begun; if all have begun, the number of ended steps. @range: part of the file, in bytes
  *  @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *plan,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 /** wfs_plan_write_status() - append the file `status` of a plan to @buffer, one line for each of:
- *  status and, while the plan is running, phase; how many steps have ended, and how; batches and
- *  tool calls; an error. @view: not used. Return: 0, -EIO, -ENOMEM. */
+ *  status and, while the plan is running, phase; how many steps were done, have failed, and were
+ *  skipped; the numbers of batches and tool calls; an error. @view: not used. Return: 0, -EIO,
+ *  -ENOMEM. */
 int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /** wfs_plan_write_graph() - append a plan's steps and dependencies to @buffer, in the language of
@@ -52,22 +54,24 @@ int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_
 
 /* --- steps --- */
 
-/** wfs_plan_step_at() - find the version of a plan's step in the view. @index: of the step, from 0
- *  Return: 0, -ENOENT (no such step), … */
+/** wfs_plan_step_at() - find the version of the cell of a plan's step that is current in the view
+ *  @index: of the step, from 0. Return: 0, -ENOENT (no such step), … */
 int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t index,
 	struct wfs_version *ret_version);
 
 /** wfs_plan_step_name() - append the name of a step's file to @buffer: `<n>-<step_id>.json`
  *  The id is encoded like other keys in names (kernel/base/encode.h), and cut so that the name is
  *  not too long; the number still makes the name unique.
- *  @version: of the step's cell, which has the id; @index: of the step. Return: 0, or -errno. */
+ *  @version: of the step's cell, which has the id; @index: of the step, <n> in the name. Return: 0,
+ *  or -errno. */
 int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version, int64_t index,
 	struct wfs_buffer *buffer);
 
 /** wfs_plan_step_file() - append a part of a step's file to @buffer: the step's document with a
  *  member `result`
  *  `result` is null if the step has none, or one of more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
- *  @view: at the height of @version, a version of the step's cell. @range: the part
+ *  @view: at the height of @version, a version of the step's cell. @range: the part, in bytes; if
+ *  its size is 0, only @ret_size_bytes is set
  *  @ret_size_bytes: of the whole file. Return: 0, or -errno. */
 int wfs_plan_step_file(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

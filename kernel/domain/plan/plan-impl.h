@@ -5,8 +5,11 @@
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
  * the end. plan.h has the documents. A block is a cell of sys.plan_block: for WFS_PLAN_BLOCK steps,
  * what each waits for. Steps are counted from 0. Functions that return int return 0, or -errno with
- * @error filled. A "reference taken" is taken also on failure. Whether the sender may take an
- * action was decided before, in caps/.
+ * @error filled. A "reference taken" is taken also on failure. After a failure results (@ret_…) are
+ * to be ignored, and need not be freed, unless the comment says otherwise. Whether the sender may
+ * take an action was decided before, in caps/. The functions intent_…() are in
+ * kernel/fold/intent.h, wfs_document_done() is in kernel/manifest/document.h, and
+ * fold_write_chat_message() in kernel/fold/fold-work.h.
  */
 #pragma once
 
@@ -21,7 +24,7 @@ struct plan_block {
 /* A plan. Plain value; plan_load() or plan_new() fills it, plan_done() releases it. */
 struct plan {
 	struct wfs_fold *fold;
-	struct wfs_document_plan state; /* but for ready */
+	struct wfs_document_plan state; /* its `ready` is not used: see below */
 	json_t *owned;                  /* values that were made for the state */
 	const char *plan_id;            /* state.plan_id */
 	struct plan_block *blocks;      /* owned */
@@ -34,14 +37,15 @@ void plan_done(struct plan *plan);
 #define PLAN_AUTO WFS_CLEANUP(plan_done)
 
 /** plan_load() - load the state of a plan from its cell. @ret_plan: set on success; caller ends it
- *  with plan_done(). Return: 0, -ENOENT (not_found), … */
+ *  with plan_done(). Return: 0, -ENOENT (not_found: no such plan), … */
 int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_new() - make a plan whose cell does not exist yet; plan_store() makes the cell
- *  @state: document of sys.plan; reference taken, also on failure; NULL: the caller had no memory
- *  @ret_plan: set on success; caller ends it with plan_done()
- *  Return: 0, -EEXIST (already_exists: a live plan has its plan_id), -EINVAL (its plan_id), … */
+ *  @state: document of sys.plan; reference taken, also on failure; NULL: the caller had no memory,
+ *  and the function returns -ENOMEM. @ret_plan: set on success; caller ends it with plan_done()
+ *  Return: 0, -EEXIST (already_exists: a live plan has the plan_id of @state), -EINVAL (this
+ *  plan_id is not 1 to WFS_PLAN_ID_SIZE letters, digits, `-` and `_`), … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_store() - store the plan's state and changed blocks in their cells. */
@@ -51,11 +55,11 @@ int plan_store(struct plan *plan, struct wfs_error *error);
  *  caller had no memory. Return: @value; NULL without memory, and plan_store() then fails. */
 json_t *plan_own(struct plan *plan, json_t *value);
 
-/** plan_counter() - get the address, in plan->state, of the count of steps with the status @status:
- *  done, failed or skipped. */
+/** plan_counter() - get the address, in plan->state, of the count of steps with the status
+ *  @status, which must be done, failed or skipped. */
 int64_t *plan_counter(struct plan *plan, const char *status);
 
-/** plan_is() - is a text of plan->state equal to @value? */
+/** plan_is() - is @text, such as plan->state.phase, equal to @value? Neither is NULL. */
 static inline bool plan_is(const char *text, const char *value)
 {
 	return strcmp(text, value) == 0;
@@ -68,13 +72,15 @@ size_t plan_open_count(const struct plan *plan);
 bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
 
 /** plan_ask() - open an intent of the plan
- *  @params: of the effect; reference taken; NULL: the caller had no memory
- *  @step: index of the step that it is for; -1: none
- *  @not_before_ns: the driver waits until this time, since 1970; 0: at once */
+ *  @params: of the effect; reference taken; NULL: the caller had no memory, and the function
+ *  returns -ENOMEM. @step: index of the step that the intent is for; -1: none
+ *  @not_before_ns: the driver waits until this time, in nanoseconds since 1970; 0: it begins at
+ *  once */
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
 
-/** plan_answered() - close an answered intent of the plan, and remove it from plan->state.open. */
+/** plan_answered() - delete the cell of an intent of the plan that was answered, and remove the
+ *  intent from plan->state.open. */
 int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error);
 
 /** plan_cancel_open() - cancel all intents of the plan that are not answered yet. */
@@ -89,89 +95,96 @@ struct plan_step {
 	int64_t index;
 };
 
-/** plan_edge_load() - load the edge of step @index. @ret_edge: zeros if the step has none; caller
- *  ends it with wfs_document_done(), also after a failure */
+/** plan_edge_load() - read the document of sys.plan_edge (plan.h) of step @index. @ret_edge: zeros
+ *  if the step has no such cell; caller ends it with wfs_document_done(), also after a failure */
 int plan_edge_load(struct plan *plan, int64_t index, struct wfs_document_plan_edge *ret_edge,
 	struct wfs_error *error);
 
-/** plan_step_load() - load step @index. @ret_step: caller ends it with wfs_document_done(), also
- *  after a failure. Return: 0, -EIO (internal_error: no such step), … */
+/** plan_step_load() - load step @index from its cell. @ret_step: caller ends it with
+ *  wfs_document_done(), also after a failure. Return: 0, -EIO (internal_error: no such step), … */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
 /** plan_step_set() - set status and reason of a step, and store the step in its cell
- *  @status: pending, ready, running, done, failed or skipped; static. @reason: NULL: the step keeps
- *  the reason that it has, if any */
+ *  @status: pending, ready, running, done, failed or skipped; static. @reason: copied; NULL: the
+ *  step keeps the reason that it has, if any */
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error);
 
 /** plan_step_define() - append a step to a plan that has fewer than `total` steps
- *  @part: {next?, refs?, result?, step, waiting}: `step` is the document of sys.plan_step; the
- *  others go into sys.plan_edge, sys.plan_result and sys.plan_block (plan.h)
- *  Return: 0, -EINVAL (another form), … */
+ *  @part: {next?, refs?, result?, step, waiting}: `step` is the document of sys.plan_step; next and
+ *  refs go into sys.plan_edge, result into sys.plan_result, waiting into sys.plan_block (plan.h)
+ *  Return: 0, -EINVAL (@part has another form), … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
-/** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set result_ref
- *  of the step, which the caller then stores. @result: borrowed */
+/** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set
+ *  step->state.result_ref; the caller then stores the step. @result: borrowed during the call */
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error);
 
-/** plan_wait_less() - make step @index wait for one dependency less, because that one has ended
- *  @failed: id of the dependency if it has failed or was skipped; otherwise NULL */
+/** plan_wait_less() - make step @index wait for one dependency less, because a dependency has
+ *  ended
+ *  @failed: id of the dependency if it has failed or was skipped; otherwise NULL; copied */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
-/** plan_wait_more() - make step @index wait for @more dependencies again, and forget that one of
- *  them has failed. */
+/** plan_wait_more() - make step @index wait for @more dependencies more, and forget that a
+ *  dependency has failed. If the step was taken into a batch, it is not taken any more. */
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error);
 
-/** plan_give_back() - undo plan_take() of step @index, so that the step can be taken again. */
+/** plan_give_back() - undo plan_take() for step @index, so that the step can be taken again. */
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
-/** plan_take() - take the first step that waits for no dependency and was not taken before
- *  @ret_index: of the step; -1: no step is ready, and @ret_doomed is not set
- *  @ret_doomed: id of a failed dependency, because of which the step is to be skipped; NULL: it is
- *  to be run. Borrowed until the step's block is changed */
+/** plan_take() - mark as taken the step with the lowest index that waits for no dependency and is
+ *  not taken; the caller puts the step into the batch, or skips it
+ *  @ret_index: of the step; -1: no step waits for nothing, and @ret_doomed is not set
+ *  @ret_doomed: id of a dependency that failed or was skipped, because of which the caller is to
+ *  skip the step; NULL: the step is to be run. Borrowed until the step's block is changed */
 int plan_take(
 	struct plan *plan, int64_t *ret_index, const char **ret_doomed, struct wfs_error *error);
 
 /* --- running: plan-run.c --- */
 
 /** plan_go_on() - begin steps that may run now
- *  If no step runs or can run any more: if all steps have ended and one of them succeeded (or the
+ *  If no step runs or can run any more: if all steps have ended and at least one is done (or the
  *  plan has no steps), ask a model for the answer; otherwise set plan->state.error, and end the
- *  plan. After as many steps as one record may end or reopen, begin no more steps, and open an
- *  intent plan.advance, whose receipt has plan_go_on() called again. */
+ *  plan. When the record has ended or reopened as many steps as one may (WFS_PLAN_ADVANCE_MAX, or
+ *  WFS_PLAN_ADVANCE_BYTES in kernel/value/bounds.h), begin no more steps, and open an intent of
+ *  plan.advance; when the driver has answered this intent, plan_fold_receipt() calls plan_go_on()
+ *  again. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
 
-/** plan_retry() - mark the failed and skipped steps to be run again; plan_go_on() then runs
- *  them. Without memory plan_store() fails. */
+/** plan_retry() - have plan_go_on() run the failed and skipped steps again, and drop the plan's
+ *  error and answer. */
 void plan_retry(struct plan *plan);
 
 /** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch that
- *  have not ended, so that a later plan_go_on() can run them; the caller sets the status. */
+ *  have not ended, so that a later plan_go_on() can run them; the caller sets
+ *  plan->state.status. */
 int plan_stop(struct plan *plan, struct wfs_error *error);
 
-/** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
+/** plan_stepped() - store the result of step @index, of type `tool` or `llm`, end the step, and
+ *  call plan_go_on()
  *  @result: {details, error, method, name, ok, result}, of which details and error say why a step
- *  with `ok` false has failed; borrowed; the function adds `_step_id` and `asked`
- *  @retry: true: a step that has failed and was tried less than max_attempts times is tried again,
- *  later, and @result is not stored */
+ *  with `ok` false has failed; borrowed during the call; the function adds `_step_id` and
+ *  `asked` to it. @retry: true: a step that has failed and was tried less than max_attempts times
+ *  is not ended, but tried again after a pause, and @result is not stored */
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
 
-/** plan_ask_answer() - open the intent that asks a model for the plan's answer, and set the phase
- *  `answering`; all steps have ended. */
+/** plan_ask_answer() - open the intent that asks a model for the plan's answer, set the phase
+ *  `answering`, and drop plan->state.error. Called only after all steps have ended. */
 int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 
-/** plan_end() - set the phase `ended`, and the status: done (all steps are), partial (one step is,
- *  or more) or failed; the caller stores the plan. */
+/** plan_end() - set the phase `ended`, and the status: `done` if all steps are done, `partial` if
+ *  some are, otherwise `failed`; the caller stores the plan. @error: not used. Return: 0. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
 
-/** plan_spend() - charge the tokens of a model's answer to the account of @principal and, with one
- *  call, to the grant that allowed the request, if any
- *  @receipt: body of the record with the answer, good or not; without payload.usage: 0 tokens */
+/** plan_spend() - charge the tokens of a model's answer to the account of @principal, and the
+ *  tokens and one call to the grant that allowed the request to the model, if any
+ *  @receipt: body of the record with the answer or failure; without payload.usage no tokens are
+ *  charged */
 int plan_spend(struct wfs_fold *fold, const char *principal, const struct wfs_body_receipt *receipt,
 	struct wfs_error *error);
 
@@ -190,37 +203,39 @@ void chat_done(struct chat *chat);
 #define CHAT_AUTO WFS_CLEANUP(chat_done)
 
 /** plan_chat_load() - read chat->message, the document of sys.chat_message with the key chat->id
- *  @chat: `fold` and `id` are set; caller ends it with chat_done(), also on failure, and stores it
- *  with fold_write_chat_message()
- *  Return: 0, -ENOENT (not_found), … */
+ *  @chat: `fold` and `id` are set; caller ends it with chat_done(), also on failure, and stores
+ *  chat->message, if it is changed, with fold_write_chat_message()
+ *  Return: 0, -ENOENT (not_found: no such message), … */
 int plan_chat_load(struct chat *chat, struct wfs_error *error);
 
-/** plan_chat_principal() - cut the id of the principal from @chat_id, the key of a message of its
- *  chat. Return: @ret_principal. */
+/** plan_chat_principal() - copy the id of the principal out of @chat_id, the key of a message in a
+ *  chat of this principal. Return: @ret_principal. */
 const char *plan_chat_principal(
 	const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1]);
 
 /** plan_chat_ask() - open an intent for a question in a chat, and set chat->message.open to its id;
  *  the caller stores the message
- *  @params: of the effect, without chat_id, which is added; reference taken, also on failure; NULL:
- *  the caller had no memory */
+ *  @params: of the effect, without chat_id, which the function adds; reference taken; NULL: the
+ *  caller had no memory, and the function returns -ENOMEM */
 int plan_chat_ask(
 	struct chat *chat, enum wfs_effect effect, json_t *params, struct wfs_error *error);
 
-/** plan_say() - append a message to a chat, which is made if it does not exist, as one of the
- *  request's principal
- *  @chat: key of sys.chat. @message: the absent numbers are -1. @ret_id: key of the message */
+/** plan_say() - append a message to a chat; a chat that does not exist is made, for the principal
+ *  of the request
+ *  @chat: key of sys.chat. @message: borrowed during the call; members with numbers that it does
+ *  not have are -1. @ret_id: key of the message */
 int plan_say(struct wfs_fold *fold, const char *chat,
 	const struct wfs_document_chat_message *message, char ret_id[static WFS_CHAT_ID_MAX + 1],
 	struct wfs_error *error);
 
-/** plan_reply() - plan_say() of the text with which a model answers
- *  @text: a JSON string. @plan_id: of the plan that it is about, or NULL */
+/** plan_reply() - append to a chat, as plan_say() does, a message with the text of a model's answer
+ *  @text: a JSON string, borrowed during the call. @plan_id: of the plan that the answer is about,
+ *  or NULL. @ret_id: key of the message */
 int plan_reply(struct wfs_fold *fold, const char *chat, json_t *text, const char *plan_id,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error);
 
-/** plan_fold_chat_receipt() - fold the answer to an intent of a chat: the text of a plan, or other
- *  text, from a model; or a part of the plan's steps from the driver
+/** plan_fold_chat_receipt() - fold the answer to an intent of a chat: from a model the text of a
+ *  plan, or other text; from the driver a part of the plan's steps; or a failure of either
  *  @intent: document of the intent's cell; @receipt: body of the receipt's record */
 int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const struct wfs_body_receipt *receipt, struct wfs_error *error);
@@ -232,33 +247,37 @@ extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form,
 
 /** plan_fold_chat() - do the action `chat` (plan.h): ask a model for a plan or, with `plan_id`,
  *  continue that plan. @ret_answer: {chat_id, plan_id?}; caller owns it
- *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: the plan has no steps), -EACCES
- *  (not_authorized: the plan is of another principal or session), or as intent_begin() if the
- *  action has `called_by`, … */
+ *  Return: 0, -EAGAIN (overloaded: too many intents are open), -ENOENT (not_found: no such plan),
+ *  -ESTALE (conflict: the plan has no steps), -EACCES (not_authorized: the plan is of another
+ *  principal or session), or as intent_begin() if the action has `called_by`, … */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_import() - do the action `import`: take the plan in the blob `blob`, by asking the
- *  driver to cut it into steps. @ret_answer: {chat_id}; caller owns it */
+ *  driver to cut it into steps. @ret_answer: {chat_id}; caller owns it
+ *  Return: 0, -EAGAIN (overloaded: too many intents are open), … */
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names,
  *  if it was stopped or lacks only the model's answer; with `retry_failed`, also if it has ended,
- *  and run its failed and skipped steps again. Without a reason to continue, nothing changes.
+ *  and run its failed and skipped steps again. Without `retry_failed`, nothing changes if the
+ *  plan runs or has ended.
  *  @ret_answer: {chat_id, plan_id}; caller owns it
- *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it has no steps; with `retry_failed`: it
- *  runs, or no step has failed), … */
+ *  Return: 0, -EAGAIN (overloaded: too many intents are open), -ENOENT (not_found: no such plan),
+ *  -ESTALE (conflict: the plan has no steps; with `retry_failed`: the plan runs, or no step of it
+ *  has failed), … */
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_cancel() - do the action `stop`: stop the plan `plan_id`, or the chat `chat_id` or the
  *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it
- *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it does not run), … */
+ *  Return: 0, -ENOENT (not_found: no such plan or chat), -ESTALE (conflict: the plan does not run,
+ *  or the chat waits for nothing), … */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_receipt() - fold the answer to an intent of a chat or a plan
+/** plan_fold_receipt() - fold the receipt that answers @intent, of a chat or a plan
  *  @receipt: body of the receipt's record */
 int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const struct wfs_body_receipt *receipt, struct wfs_error *error);
@@ -266,8 +285,8 @@ int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 /** plan_fold_called() - when the action of the request's record 0 was the tool call of a step: end
  *  the step with the action's result
  *  @intent_id, @intent: of the call
- *  The step's result is made from fold->outcome or, for an action from a journal, taken from the
- *  action's record. It is set as member `step` of fold->outcome.result, which goes into the
- *  record. */
+ *  The function makes the step's result from fold->outcome. When a journal is folded again, it
+ *  takes the result from the action's record instead. It sets the result as member `step` of
+ *  fold->outcome.result, which goes into the record. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id,
 	const struct wfs_document_intent *intent, struct wfs_error *error);

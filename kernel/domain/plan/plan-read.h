@@ -18,6 +18,6 @@ void wfs_plan_key(const char *plan_id, int64_t index, char ret_key[static WFS_PL
 /** wfs_plan_summary() - make {batch{ended, size}, batches, chat_id, created_ns, done, failed, goal,
  *  phase, plan_id, principal, running, session_id, skipped, status, tool_batches, tool_calls,
  *  total, updated_ns, waits}
- *  running: how many steps have begun and not ended; waits: whether an intent is open.
- *  Return: new reference, NULL without memory. */
+ *  running: how many steps have begun and not ended; waits: whether an intent of the plan
+ *  is open. @plan: document of sys.plan, borrowed. Return: new reference, NULL without memory. */
 json_t *wfs_plan_summary(const struct wfs_document_plan *plan);

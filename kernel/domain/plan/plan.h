@@ -21,8 +21,9 @@
  *       open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes, results_count,
  *       retry?, session_id, skipped, source_id, status, steps_bytes, tool_batches, tool_calls,
  *       total, updated_ns}; phase: defining, running, answering, ended; status: running,
- *       cancelled, failed_normalize, done, partial, failed; retry: the first step still to be
- *       reopened if it has failed or was skipped; source_id: the message that the plan
+ *       cancelled, failed_normalize, done, partial, failed; retry: after the action `resume`,
+ *       index of the first step that was not looked at yet, to reopen it if it has failed or was
+ *       skipped; source_id: the message that the plan
  *       was made for; chat_id: the newest message about the plan; draft: what the model wrote
  *       before the plan; final: the answer; in_order: true: run one step after the other
  *   sys.plan_step, key plan.n: {attempts, depends_on[], id, max_attempts, prompt, reason?,
@@ -56,7 +57,7 @@
 #include "kernel/value/bounds.h"
 
 /** wfs_chat_session_valid() - is @session_id valid as the id of a session of a chat: a name by
- *  wfs_grant_name_valid() of at most WFS_CHAT_SESSION_MAX bytes? */
+ *  wfs_grant_name_valid() (kernel/manifest/grant.h) of at most WFS_CHAT_SESSION_MAX bytes? */
 bool wfs_chat_session_valid(const char *session_id);
 
 extern const struct wfs_domain wfs_plan_domain;

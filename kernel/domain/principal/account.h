@@ -2,7 +2,9 @@
 /*
  * Accounts of principals and artifacts: sys.ledger has their scrip, sys.resource what they have
  * used and their quotas. Functions that return int return 0, or -errno with @error filled, if their
- * comment does not say otherwise. A failure may leave a part of the changes (fold-work.h).
+ * comment does not say otherwise. A failure may leave a part of the changes, which the caller takes
+ * back (fold_take_back() in kernel/fold/fold-work.h), or fails the request. @id: of a principal or
+ * an artifact.
  * Thread: the thread that folds.
  */
 #pragma once
@@ -16,21 +18,23 @@
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
-/** account_exists() - does a principal or an artifact with this id exist, or is it the mint, so
- *  that it can have scrip? Return: 1, 0, or -errno. */
+/** account_exists() - is @id that of a principal, an artifact or the mint, so that scrip can be
+ *  moved to its account? Return: 1, 0, or -errno. */
 int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** account_scrip() - read how much scrip the account of @id has; 0 if it has none yet. */
+/** account_scrip() - read how much scrip the account of @id has; 0 if @id has no account yet.
+ *  @ret_scrip: set on success only */
 int account_scrip(
 	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
 
-/** account_add() - add @amount of scrip, which may be negative, to the account of @id; its cell is
- *  made if it has none. Return: 0, -EDQUOT (insufficient_funds: less than 0 would be left;
- *  quota_exceeded: more than an account can count), … */
+/** account_add() - add @amount of scrip, which may be negative, to the account of @id; if @id has
+ *  no account yet, the function makes its cell. Return: 0, -EDQUOT (insufficient_funds: less than 0
+ *  would be left; quota_exceeded: more than an account can count), … */
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
 
 /** account_move() - move @amount of scrip from account @from to account @to. Return: as
- *  account_add(); after a failure @from may be changed, and the caller refuses the action. */
+ *  account_add(); after a failure the account @from may be changed, and the caller refuses the
+ *  action. */
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
 	struct wfs_error *error);
 
@@ -45,19 +49,22 @@ enum account_resource {
  *  ACCOUNT_RESOURCE_COUNT if no resource has this name. */
 enum account_resource account_resource_find(const char *name);
 
-/** account_use() - add @amount to what @id has used of a resource, if the quota allows it
- *  Allowed are all amounts without a quota, and negative ones, which lower the use, always.
- *  Return: 0, -EDQUOT (quota_exceeded), -EIO (hash_mismatch: the use would be negative), … */
+/** account_use() - add @amount, in the resource's unit (bytes or tokens), to what @id has used of a
+ *  resource, if the quota allows it
+ *  Without a quota every amount is allowed. A negative amount, which lowers the use, is allowed
+ *  with any quota. Return: 0, -EDQUOT (quota_exceeded: more than the quota would be used), -EIO
+ *  (hash_mismatch: the use would be negative, so the store is damaged), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
 /** account_spend() - add @amount, 0 or more, to what @id has used of a resource, without checking
- *  the quota. */
+ *  the quota; a sum above INT64_MAX becomes INT64_MAX. */
 int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
 /** account_move_quota() - move @amount of unused quota from account @from to account @to.
- *  Return: 0, -EDQUOT (quota_exceeded), -EINVAL (one of the accounts has no quota), …; after a
- *  failure the quota of @from may be changed, and the caller refuses the action. */
+ *  Return: 0, -EDQUOT (quota_exceeded: @from has less unused quota, or @to would have more than can
+ *  be counted), -EINVAL (one of the accounts has no quota of @resource), …; after a failure the
+ *  quota of @from may be changed, and the caller refuses the action. */
 int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 	enum account_resource resource, int64_t amount, struct wfs_error *error);

@@ -34,22 +34,22 @@ extern const struct wfs_domain wfs_principal_domain;
 /** grants_make_agent() - for kernel/domain/action/: make the cell of the principal of a new
  *  artifact of type agent. No principal has this id yet. The caller makes the account.
  *  @maker: id of the actor; @payer: id of the principal that pays for the artifact's bytes
- *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), …; the caller
- *  takes the changes of a failure back. */
+ *  Return: 0, -EDQUOT (quota_exceeded: too many principals in the world, or agents of @payer), …;
+ *  after a failure the caller takes back the changes. */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 
 /** grants_count_outside() - for kernel/domain/outside/: add @amount, 1 or -1, to the number of open
  *  and unknown calls of outside tools in the cell of a principal. Return: 0, -EDQUOT
- *  (quota_exceeded: there are WFS_PRINCIPAL_OUTSIDE_MAX), … */
+ *  (quota_exceeded: it would be above WFS_PRINCIPAL_OUTSIDE_MAX, kernel/manifest/grant.h), … */
 int grants_count_outside(
 	struct wfs_fold *fold, const char *principal, int amount, struct wfs_error *error);
 
-/** grants_charge_receipt() - charge a model's answer, one call and its tokens, to the grant that
- *  allowed the request (fold->input.charge; NULL: nothing is charged), and to the one that this
- *  grant was passed on from, and so on
+/** grants_charge_receipt() - charge a model's answer, as one call and its tokens, to the grant that
+ *  allowed the request to the model (fold->input.charge; NULL: nothing is charged), and to each
+ *  grant in the chain that this grant was passed on from
  *  The model has been paid already, so a spent budget does not refuse the answer.
  *  @receipt: body of record 0, the receipt; its payload.usage.total_tokens are the tokens
- *  Return: 0, -EIO, -ENOMEM. */
+ *  Return: 0, -EIO (a cell is damaged), -ENOMEM. */
 int grants_charge_receipt(
 	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);

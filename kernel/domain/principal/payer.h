@@ -9,8 +9,9 @@
  *
  * A record counts with its body, WFS_PAYER_RECORD_BYTES for the rest of its line, and the private
  * texts that are stored beside it (kernel/read/text.h), whose sizes come from their stand-ins. So
- * the count follows from the journal alone. Functions that return -errno fill @error.
- * Thread: the view's.
+ * the count follows from the journal alone. Functions that return -errno fill @error, which may be
+ * NULL.
+ * Thread: that of the view.
  */
 #pragma once
 
@@ -32,24 +33,26 @@ struct wfs_payer {
 	int64_t used;                    /* bytes, 0 or more */
 };
 
-/** wfs_payer_maker() - find the principal for which an agent was made
- *  It is the principal whose request made the agent or, if an agent sent that request, the
- *  principal for which that other agent was made.
- *  @principal: all members may be absent
- *  Return: id, borrowed from @principal; NULL: it is not the document of an agent. */
+/** wfs_payer_maker() - find the principal for which an agent was made: the principal whose request
+ *  made the agent or, if an agent sent that request, the principal for which this other agent was
+ *  made
+ *  @principal: document of sys.principal, or zeros
+ *  Return: id, borrowed from @principal; NULL: @principal is not the document of an agent. */
 const char *wfs_payer_maker(const struct wfs_document_principal *principal);
 
 /** wfs_payer_find() - find the principal whose quota `journal` pays for a request of @principal,
  *  and read the quota
- *  @ret_payer: set on success; not limited if no such quota exists. Return: 0, -EIO, -ENOMEM. */
+ *  @view: in which cells are read. @ret_payer: set on success; its `limited` is false if no such
+ *  quota exists. Return: 0, -EIO (a cell is damaged), -ENOMEM. */
 int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_payer *ret_payer,
 	struct wfs_error *error);
 
 /** wfs_payer_read() - set `limited`, `quota` and `used` of @payer; its `id` stays
- *  @resources: document of the payer's cell of sys.resource; NULL: no quota
+ *  @resources: document of the payer's cell of sys.resource, borrowed during the call; NULL: no
+ *  quota
  *  Return: @payer->limited: whether a quota `journal` exists. */
 bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer);
 
 /** wfs_payer_check() - check that the payer's quota, if any, has room for @size_bytes more
- *  Return: 0, or -EDQUOT (quota_exceeded). */
+ *  Return: 0, or -EDQUOT (quota_exceeded: less is left). */
 int wfs_payer_check(const struct wfs_payer *payer, int64_t size_bytes, struct wfs_error *error);

@@ -3,7 +3,8 @@
  * Private to kernel/domain/principal/: makes and removes the cells of principals and grants while
  * record 0 of a fold (the request's own) is folded, and charges the principal that pays for the
  * fold's records. Functions that return int return 0, or -errno with @error filled; a failure may
- * leave a part of the changes, which the caller takes back, or the request fails (fold-work.h).
+ * leave a part of the changes, which the caller takes back, or the request fails
+ * (kernel/fold/fold-work.h). @id, @name: id of a principal, name of a grant.
  */
 #pragma once
 
@@ -30,8 +31,8 @@ static inline struct principal_kept *principal_kept(const struct wfs_fold *fold)
 	return fold_kept(fold, "principal");
 }
 
-/** grants_check_id() - check that no artifact, present or deleted, has the id of a new principal.
- *  Return: 0, -EEXIST (already_exists), … */
+/** grants_check_id() - check that no artifact, present or deleted, has @id, the id of a new
+ *  principal. Return: 0, -EEXIST (already_exists: one has), … */
 int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
 /** grants_make_principal() - make the cell of a principal and those of its account; the caller has
@@ -48,21 +49,23 @@ enum grants_count {
 };
 
 /** grants_count() - add @amount, which may be negative, to the count @what in the cell of a
- *  principal, unless the count would be more than its maximum (grant.h); nothing is counted for a
- *  principal of the kernel itself. Return: 0, -EDQUOT (quota_exceeded), … */
+ *  principal, unless the count would be more than its maximum (kernel/manifest/grant.h); does
+ *  nothing for a principal of the kernel itself, which has no cell. Return: 0, -EDQUOT
+ *  (quota_exceeded: it would be more), … */
 int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
 	struct wfs_error *error);
 
 /** grants_check_agent() - check that a grant to an agent that does not belong to the sender names
  *  the agent's owner in `to_artifact_of`
- *  @grant: an action `grant`. Return: 0, -ESTALE (conflict: `to_artifact_of` is missing or another
- *  owner), -EINVAL (`to_artifact_of` is there, but the grant is not to an agent), … */
+ *  @grant: an action `grant`. Return: 0, -ESTALE (conflict: `to_artifact_of` is missing, or is not
+ *  the agent's owner), -EINVAL (`to_artifact_of` is given, but `to` is not an agent), … */
 int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error);
 
 /** grants_check_declared() - check that the sender of a manifest may declare the principal @id,
  *  which an action has made
  *  Only the owner of an agent may declare it. Otherwise an agent could get grants that a manifest
- *  means for another principal with this name. Return: 0, -ESTALE (conflict), … */
+ *  means for another principal with this id. Return: 0, -ESTALE (conflict: @id is an agent of
+ *  another owner), … */
 int grants_check_declared(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
 /** grants_make_grant() - make the cell of a grant; no live grant has this name
@@ -70,21 +73,22 @@ int grants_check_declared(struct wfs_fold *fold, const char *id, struct wfs_erro
 int grants_make_grant(
 	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error);
 
-/** grants_passed_on() - get the table of grants that were passed on from each grant, as it was
- *  before the fold
+/** grants_passed_on() - get the table of grants that were passed on from each grant, without
+ *  changes that the fold makes
  *  @ret_children: {name of a grant: {names of the grants made from it: true}}, borrowed until the
  *  fold is applied */
 int grants_passed_on(struct wfs_fold *fold, const json_t **ret_children, struct wfs_error *error);
 
-/** grants_remove() - delete the cells of grants, and of all grants that were passed on from them
- *  @names: array of the names of live grants; the names of those passed on are appended
- *  @ret_count: how many grants were removed */
+/** grants_remove() - delete the cells of the grants @names, and of all grants that were passed on
+ *  from these, directly or not
+ *  @names: array of names of live grants; the function appends the names of those passed on
+ *  @ret_count: how many grants were removed; also set on failure */
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error);
 
 /* --- grants-passed.c: follows what is applied --- */
 
-/** grants_passed_done() - drop the table of grants that were passed on; grants_passed_on() reads it
- *  again. */
+/** grants_passed_done() - drop the table of grants that were passed on; grants_passed_on() then
+ *  reads all grants again. */
 void grants_passed_done(struct grants_passed *passed);
 
 /** grants_passed_applying() - before a record is written at @head: drop the table of grants that
@@ -93,7 +97,8 @@ void grants_passed_done(struct grants_passed *passed);
 void grants_passed_applying(struct wfs_fold *fold, const struct wfs_head *head);
 
 /** grants_passed_changed() - update the table of grants that were passed on: the record that is
- *  being written gives the cell of the grant @name the state @state; not live: it is removed. */
+ *  being written gives the cell of the grant @name the state @state. A grant whose @state is not
+ *  live leaves the table. Without memory the table is dropped. */
 void grants_passed_changed(
 	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state);
 
@@ -103,7 +108,9 @@ void grants_passed_applied(struct wfs_fold *fold, const struct wfs_head *head);
 
 /* --- grants.c: actions --- */
 
-/* The next three each check the form of an action of one type. Return: 0, -EINVAL, -ENOMEM. */
+/* The next three functions each check the form of an action of one type, as `check` in struct
+ * wfs_action_type (kernel/fold/fold-domain.h). Return: 0, -EINVAL (a member is missing or not
+ * valid), -ENOENT (not_found: @manifest lacks the capability of a grant), … */
 int grants_check_grant(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int grants_check_revoke(
@@ -111,7 +118,8 @@ int grants_check_revoke(
 int grants_check_principal(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/* The next three each do an action of one type (grants.h). @ret_answer: caller owns it */
+/* The next three functions each do an action of one type (grants.h). @ret_answer: set on success;
+ * caller owns it */
 int grants_fold_grant(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 int grants_fold_revoke(
@@ -119,10 +127,10 @@ int grants_fold_revoke(
 int grants_fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** grants_fold_charge() - charge one call to the grant @name, and to the grant that it was passed
- *  on from, and so on. Grants without a budget count nothing.
- *  Return: 0, -EDQUOT (quota_exceeded: one of the budgets is spent), -EACCES (not_authorized: the
- *  grant does not exist any more), … */
+/** grants_fold_charge() - charge one call to the grant @name, and to each grant in the chain that
+ *  it was passed on from. Grants without a budget count nothing.
+ *  Return: 0, -EDQUOT (quota_exceeded: one of the budgets is spent), -EACCES (not_authorized: a
+ *  grant of the chain does not exist any more), … */
 int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error);
 
 /* --- grants-declared.c --- */
@@ -136,20 +144,24 @@ int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
  *  grants that @to leaves out, with each grant that was passed on from them. Principals stay.
  *  Return: 0, -EEXIST (already_exists: an action has made a grant with the name of a new one, or an
  *  artifact has the id of a new principal), -EDQUOT (quota_exceeded: too many principals or
- *  grants), -ESTALE (as grants_check_declared()), … */
+ *  grants), -ESTALE (conflict, as grants_check_declared()), … */
 int grants_fold_manifest(
 	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
 
 /* --- pay.c --- */
 
 /** principal_pay_begin() - before a request is folded: find the principal that pays for its
- *  records, and keep it in the domain's memory. Nobody pays for genesis.
- *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits; never for a receipt,
- *  the last firing of a timer, or an action with wfs_action_type.ends), -EIO, -ENOMEM. */
+ *  records, and keep this principal in the domain's memory (struct principal_kept). Nobody pays for
+ *  genesis.
+ *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits into the quota; never
+ *  for a receipt, a timer's last request (WFS_FIRED_LAST in kernel/value/fired.h), or an action
+ *  whose wfs_action_type.ends is true), -EIO (a cell is damaged), -ENOMEM. */
 int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
 
 /** principal_pay() - after a request was folded: charge the bytes of all its records to the payer's
  *  quota `journal`, if it has one and the request gets a record
- *  The payer's cell changes as part of the last record. Return: 0, -EDQUOT (quota_exceeded; never
- *  for a receipt, or for an action that has ended something), -EIO, -ENOMEM. */
+ *  The payer's cell changes as part of the request's last record. Return: 0, -EDQUOT
+ *  (quota_exceeded: the records do not fit into the quota; never in the cases that
+ *  principal_pay_begin() lists, unless such an action was refused), -EIO (a cell is damaged),
+ *  -ENOMEM. */
 int principal_pay(struct wfs_fold *fold, struct wfs_error *error);

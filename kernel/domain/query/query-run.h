@@ -63,7 +63,8 @@ struct wfs_query_sight {
 };
 
 /** wfs_query_directory() - get the name of the tree's directory that shows a part, e.g.
- *  "artifacts"; static. */
+ *  "artifacts"; static. @part: one of WFS_QUERY_PARTS or WFS_QUERY_PART_JOURNAL, which gives
+ *  "journal" */
 const char *wfs_query_directory(enum wfs_query_part part);
 
 /** wfs_query_shows() - may a principal's query show a row? Only if the files of the tree may show
@@ -72,8 +73,8 @@ const char *wfs_query_directory(enum wfs_query_part part);
  *  to read the journal, if the row is of WFS_QUERY_PART_JOURNAL, or otherwise the cells of the
  *  directory's reducer and of the part's own (and to list both, if the row is listed). @rights: of
  *  the principal
- *  @asks: the question whether the principal may query (WFS_EFFECT_ACTION_QUERY_KERNEL). An
- *  approval in it counts only for this question, not for the other two */
+ *  @asks: the question whether the principal may query (WFS_EFFECT_ACTION_QUERY_KERNEL); its time
+ *  and origin hold for all three questions, but asks->approved only for this one */
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
 	const struct wfs_query_row *row);
 
@@ -82,22 +83,24 @@ bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question 
 struct wfs_query_work {
 	uint64_t most; /* the query is given up when `done` is more */
 	uint64_t done; /* the query adds to it */
-	/* Is there another reason to give up the query? Called every WFS_QUERY_WORK_STEP
-	 * instructions.
-	 * Return: 0, or -errno with @error filled. */
+	/* Is there another reason to give up the query? Called about every WFS_QUERY_WORK_STEP
+	 * instructions, on the thread of the query; NULL: no other reason.
+	 * Return: 0, or -errno with @error filled, which gives up the query. */
 	int (*goes_on)(const void *context, struct wfs_error *error);
 	const void *context;
 	bool given_up; /* because of `most` or `goes_on` */
 };
 
 /** wfs_query_run() - answer a query
- *  @view: of the head
+ *  @view: of the head. @query: from wfs_query_check() (kernel/query/query.h)
  *  @sight: NULL: everything is seen
- *  @work: NULL: no bound
+ *  @work: the caller has set `most`, `goes_on` and `context`; the other members are zeros; NULL: no
+ *  bound
  *  @ret_result: {success, query_type, …}, with the data that kernel/query/query.h lists for the
  *  type; caller owns it; set only on success
- *  Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
- *  (hash_mismatch, …; runtime_error: more than @work allows), the -errno of work->goes_on(),
+ *  Return: 0, -ENOENT (not_found: what the query names does not exist, or @sight does not show it),
+ *  -EINVAL (invalid_pattern: matching name_pattern takes too much work), -EIO (runtime_error: more
+ *  work than @work allows; hash_mismatch, …: the store is damaged), the -errno of work->goes_on(),
  *  -ENOMEM. */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,
@@ -105,9 +108,9 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 
 /* --- for other readers of principals; @state: of a cell of sys.resource, or NULL --- */
 
-/** wfs_query_quotas() - make {name: {quota, used, available}} of all resources; without a quota,
- *  `quota` and `available` are null. @state: document of sys.resource, or NULL: no quotas and no
- *  use. Return: new reference, or NULL without memory. */
+/** wfs_query_quotas() - make {name: {quota, used, available}} of all resources; `quota` and
+ *  `available` of a resource without a quota are null. @state: document of sys.resource, borrowed;
+ *  NULL: no quotas, and nothing used. Return: new reference, or NULL without memory. */
 json_t *wfs_query_quotas(const json_t *state);
 
 /** wfs_query_frozen() - has a principal used up its quota of tokens, so that it cannot ask models?

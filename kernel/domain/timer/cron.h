@@ -26,11 +26,13 @@ struct wfs_cron {
 	bool either_day;  /* neither field of the day begins with `*` */
 };
 
-/** wfs_cron_parse() - read five fields; names of months and weekdays have three letters. Return: 0,
- *  or -EINVAL (invalid_argument; the message names the field). */
+/** wfs_cron_parse() - read five fields; names of months and weekdays have three letters. @ret_cron:
+ *  set on success only. Return: 0, or -EINVAL (invalid_argument: a field is missing or not valid;
+ *  the message names the field). */
 int wfs_cron_parse(const char *text, struct wfs_cron *ret_cron, struct wfs_error *error);
 
-/** wfs_cron_next() - find the first due time after @after_s, both in seconds since 1970
- *  Return: 0, or -ENOENT (none in the next 41 years, such as 30 February). */
+/** wfs_cron_next() - find the first due time after @after_s, both in seconds since 1970.
+ *  @ret_due_s: set on success only
+ *  Return: 0, or -ENOENT (no due time in the 41 years after @after_s, as for 30 February). */
 int wfs_cron_next(const struct wfs_cron *cron, const struct wfs_zone *zone, int64_t after_s,
 	int64_t *ret_due_s);

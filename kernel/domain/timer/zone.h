@@ -44,16 +44,19 @@ struct wfs_zone {
 };
 
 /** wfs_zone_parse() - read a rule, such as `CET-1CEST,M3.5.0,M10.5.0/3`, `<+0530>-5:30` or `UTC0`
- *  Return: 0, or -EINVAL. */
+ *  @ret_zone: without changes. Return: 0, or -EINVAL (@rule is not a rule; @ret_zone must not be
+ *  used). */
 int wfs_zone_parse(const char *rule, struct wfs_zone *ret_zone);
 
 /** wfs_zone_read() - read a description {rule, changes?}; NULL: UTC
- *  @ret_zone: borrows from @description. Return: 0, or -EINVAL. */
+ *  @ret_zone: borrows from @description. Return: 0, or -EINVAL (@description has another form;
+ *  @ret_zone must not be used). */
 int wfs_zone_read(const json_t *description, struct wfs_zone *ret_zone);
 
-/** wfs_zone_describe() - make the description of the zone that @name names on this host, or of a
- *  rule
- *  @since_s: earlier changes are not needed. @ret_description: caller owns it
+/** wfs_zone_describe() - make the description of a zone
+ *  @name: of a zone on this host, such as Europe/Berlin, or a rule
+ *  @since_s: changes before this time, in seconds since 1970, may be left out
+ *  @ret_description: set on success; caller owns it
  *  Return: 0, -EINVAL (invalid_argument: no such zone), -ENOMEM. */
 int wfs_zone_describe(
 	const char *name, int64_t since_s, json_t **ret_description, struct wfs_error *error);
@@ -81,7 +84,7 @@ struct wfs_date {
 	int day;   /* 1 to 31 */
 };
 
-/** wfs_date_of() - get the date of a day, counted from 1 January 1970. */
+/** wfs_date_of() - get the date of a day. @days: days after 1 January 1970; may be negative */
 struct wfs_date wfs_date_of(int64_t days);
 
 /** wfs_date_days() - count the days from 1 January 1970 to a date. */
@@ -90,7 +93,7 @@ int64_t wfs_date_days(struct wfs_date date);
 /** wfs_date_month_days() - get the number of days of a month. */
 int wfs_date_month_days(int64_t year, int month);
 
-/** wfs_date_weekday() - get the weekday of a day: 0 (Sunday) to 6. */
+/** wfs_date_weekday() - get the weekday of a day: 0 (Sunday) to 6. @days: as for wfs_date_of() */
 int wfs_date_weekday(int64_t days);
 
 /** wfs_floor_div() - divide, rounded down. @b: positive */

@@ -28,6 +28,6 @@ enum wfs_kernel_event {
 		WFS_KERNEL_EVENT_COUNT
 };
 
-/** wfs_kernel_event_find() - find an event by its schema. Return: WFS_KERNEL_EVENT_COUNT if @schema
- *  is not that of an event of turns. */
+/** wfs_kernel_event_find() - find an event by its schema, such as sys/KernelStart@1. Return:
+ *  WFS_KERNEL_EVENT_COUNT if @schema is not that of an event of turns. */
 enum wfs_kernel_event wfs_kernel_event_find(const char *schema);

@@ -43,9 +43,9 @@
  *
  * The intents of a run (kernel/fold/intent.h) have {call?, run_id, turn}, and `began` if the call
  * is of the tool `step` or `chat` and another run or a chat has begun for it. Such a run has
- * `called_by`, the intent; `depth`, the number of runs above it; and `top`, the first of these. A
+ * `called_by`, the intent; `depth`, the number of runs above it; and `top`, the topmost of these. A
  * run that no tool call has begun has `below` instead: how many open calls have begun a run or a
- * chat, of its own calls and of those of all runs whose `top` it is.
+ * chat, counted over its own calls and those of all runs that name it as `top`.
  *
  * A run reports what it does by records of sys/KernelStart@1 and so on (events.h).
  * Source: docs/design.md §11.
