@@ -17,7 +17,8 @@ struct session_pins {
 	pthread_cond_t unpinned;
 	/* Lock for the following: lock. */
 	unsigned int generation;
-	/* Requests of this generation and of the one before; index: its last bit. */
+	/* Numbers of requests of the present generation and of the one before it; index: the last
+	 * bit of the generation. */
 	size_t counts[2];
 };
 

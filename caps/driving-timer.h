@@ -67,8 +67,8 @@ int wfs_driving_fires(const struct wfs_driving *driving, const char *principal,
 	const struct wfs_fired *fired, struct wfs_error *error);
 
 /** wfs_driving_wait() - read the wait of the tool call with the intent @intent_id. @ret_wait:
- *  caller ends it with wfs_document_done(), also after a failure. If the call does not wait, or not
- *  yet, ret_wait->own.json is NULL, and the function returns 0. */
+ *  caller ends it with wfs_document_done() (kernel/manifest/document.h), also after a failure. If
+ *  the call does not wait, or not yet, ret_wait->own.json is NULL, and the function returns 0. */
 int wfs_driving_wait(const struct wfs_driving *driving, const char *intent_id,
 	struct wfs_document_wait *ret_wait, struct wfs_error *error);
 

@@ -3,7 +3,8 @@
  * What a driver calls besides the functions of sessions (caps/session.h): open intents, commits
  * that change turns and plans, events of turns, and embeddings. An intent names what is asked for,
  * and for which principal; everything else is read and done with a session of that principal.
- * Functions that return int return 0, or -errno with @error.
+ * Functions that return int return 0, or -errno with @error. wfs_document_done(), which ends a
+ * struct wfs_document_…, is in kernel/manifest/document.h.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ struct wfs_view;
 
 /* A tool, as its server has listed it. Plain value; borrowed. */
 struct wfs_session_tool {
-	const char *name;          /* its full name, see kernel/value/tool.h; any text */
+	const char *name;          /* its full name, see kernel/value/tool.h; may be invalid */
 	const char *hash;          /* of its description and schema; NULL: no server lists it */
 	const json_t *annotations; /* NULL: none */
 };
@@ -152,8 +152,8 @@ int wfs_session_lists_intents(const struct wfs_session *session, struct wfs_erro
 /** wfs_session_intent_next() - look at one cell of an open intent, oldest first, and summarise the
  *  intent if @wanted includes it and the session may know it: if it is the session's principal's,
  *  or the session sees its cell
- *  @cursor: the cell after that with this number is looked at, 0: the oldest; becomes the number of
- *           the cell that was looked at
+ *  @cursor: number of a cell: the next cell is looked at; 0: the oldest; becomes the number of the
+ *           cell that was looked at
  *  @left: how many cells may be looked at; decremented; if it is 0, the function looks at none
  *  @ret_summary: {changed_ns, effect, intent_id, name?, origin?, principal, state, …}; caller owns
  *  it; NULL: no such intent, or no cell was looked at

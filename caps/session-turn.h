@@ -40,6 +40,7 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
  *  access, the answer is not known before the call: then the principal must see the artifact in the
  *  tree.
  *  @ret_artifact: set if the answer is 1; caller then ends it with wfs_document_done()
+ *                 (kernel/manifest/document.h)
  *  Return: 1, 0 (not as a tool, or no such artifact), or -errno. */
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
 	struct wfs_document_artifact *ret_artifact);
@@ -86,8 +87,8 @@ struct wfs_session_call {
 };
 void wfs_session_call_done(struct wfs_session_call *call);
 
-/** wfs_session_act_called() - as wfs_session_act(), for an action that is a tool call of a run of
- *  the session's principal
+/** wfs_session_act_called() - as wfs_session_act() (caps/session-act.h), for an action that is a
+ *  tool call of a run of the session's principal
  *  If the policy requires an approval that the call does not have, and call->cannot_wait is false,
  *  the action is not done; it is only recorded that the call waits: call->ask is set, and `done` is
  *  called when that is recorded. If call->cannot_wait is true, the action is refused.

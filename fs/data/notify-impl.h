@@ -93,8 +93,8 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 int notify_events(struct wfs_notify *notify, const struct wfs_commit *commit);
 
 /** notify_private_texts() - have Linux drop the pages and listings of all nodes that Linux knows
- *  and for which wfs_tree_is_private() is true, because the principal may read other private texts
- *  than before, or some texts are gone. */
+ *  and for which wfs_tree_is_private() (fs/tree/tree.h) is true, because the principal may read
+ *  other private texts than before, or some texts are gone. */
 int notify_private_texts(struct wfs_notify *notify);
 
 /** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called

@@ -52,7 +52,7 @@ struct wfs_notify {
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller; /* NULL: the world is not observed */
 	struct wfs_known *known;
-	atomic_bool texts_seen; /* a node was looked up of which wfs_tree_is_private() is true */
+	atomic_bool texts_seen; /* a node of wfs_tree_is_private() (fs/tree/tree.h) was looked up */
 	atomic_bool log_seen;   /* log.jsonl was looked up: its pages and size may be cached */
 	/* up to where lines were stored, counted from record 0; set by the teller */
 	atomic_uint_fast64_t log_end_bytes;

@@ -39,8 +39,8 @@
  * include the number of the cut. At the head, events.jsonl of a turn is one file, which grows, and
  * has the number of its first event.
  *
- * These numbers show how many cells, versions and records the world has, so mounts of limited
- * scopes permute them: fs/data/numbers.h.
+ * These numbers show how many cells, versions and records the world has, so mounts whose principal
+ * does not see everything permute them: fs/data/numbers.h.
  */
 #pragma once
 

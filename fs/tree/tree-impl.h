@@ -236,7 +236,7 @@ int wfs_tree_text_file(
 
 /** wfs_tree_root_attr() - compute the attributes of the file or directory with a fixed name of a
  *  root. @parent: node of this root, which is that of the head or of a height
- *  Return: 0, -ENOENT (not in this tree or view, or not in the session's scope), -EACCES, … */
+ *  Return: 0, -ENOENT (not in this tree or view, or the session does not see it), -EACCES, … */
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 

@@ -90,7 +90,8 @@ int wfs_verb_drive(
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
- *  submits the action, for instance wfs_session_cancel(); the payload stays the call's
+ *  submits the action, for instance wfs_session_cancel() (caps/session-turn.h); the payload stays
+ *  the call's
  *  Return: WFS_VERB_PENDING (the answer to the action finishes the call), or -errno with
  *  call->error. */
 int wfs_verb_order(struct wfs_call *call,
