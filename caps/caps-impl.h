@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to caps/session*.c. */
+/* Private to caps/session*.c. An *entity* is an artifact, principal, turn or plan as a directory
+ * (caps/session-entity.h). Rights, questions, verdicts and claims: kernel/rights/rights.h. */
 #pragma once
 
 #include <pthread.h>
@@ -16,7 +17,8 @@ struct session_pins {
 	pthread_cond_t unpinned;
 	/* Lock for the following: lock. */
 	unsigned int generation;
-	/* Requests of this generation and of the one before; index: its last bit. */
+	/* Numbers of requests of the present generation and of the one before it; index: the last
+	 * bit of the generation. */
 	size_t counts[2];
 };
 
@@ -46,25 +48,27 @@ struct wfs_session {
 /** session_world() - the world in which the session is; borrowed from the authority. */
 struct wfs_world *session_world(const struct wfs_session *session);
 
-/** session_sign() - set the members of a request that name its principal, connection and queue;
- *  their texts are borrowed from @session. */
+/** session_sign() - set the members of @request that name its principal, connection and queue to
+ *  those of @session; their texts are borrowed from @session, which must outlive the request. */
 void session_sign(const struct wfs_session *session, struct wfs_request *request);
 
 /** session_notes_free() - free the notes of a session; accepts NULL. */
 void session_notes_free(struct session_notes *notes);
 
-/** session_note() - if the session notes private texts, note that one is read. @of: ids of the
- *  artifacts to which it belongs; []: it is for the principal alone. Return: 0, or -ENOMEM. */
+/** session_note() - if the session notes private texts, note that one is read; otherwise do
+ *  nothing. @of: ids of the artifacts to which the text belongs; []: it is for the principal alone;
+ *  borrowed for the call. Return: 0, or -ENOMEM. */
 int session_note(const struct wfs_session *session, const json_t *of);
 
 /** session_note_artifact() - if the session notes private texts, note that a text of the artifact
  *  @id is read, unless everybody may read it by the newest rule that the artifact has, or had when
- *  it was deleted. Return: 0, -ENOENT (the artifact never existed), or another -errno. */
+ *  it was deleted. Return: 0, -ENOENT (the artifact never existed), -EIO (stored bytes are
+ *  damaged), -ENOMEM, … */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_rights() - get the rights in force of the session's principal, and set members of
- *  @question. @ret_rights: caller unrefs them
+ *  @question. @ret_rights: caller releases them with wfs_rights_unref(); NULL after a failure
  *  @question: the caller has set `effect`; gets `height` (of the rights), `origin`
  *             (WFS_ORIGIN_HOST) and `now_ns`; `approved` becomes true if
  *             wfs_session_approve_call() (caps/session-turn.h) has approved this effect, and
@@ -75,7 +79,7 @@ int session_rights(const struct wfs_session *session, struct wfs_rights **ret_ri
 
 /** session_refused() - if @verdict refuses a read, count the refusal and fill @error. @rights,
  *  @question: from which @verdict follows; @error: may be NULL. Return: 0 (@verdict allows the
- *  read), or the -errno of the refusal. */
+ *  read), or the -errno of verdict->code. */
 int session_refused(const struct wfs_session *session, const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
@@ -85,16 +89,17 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 void session_charge(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict);
 
-/** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
- *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or -errno
- *  with request->error. */
+/** session_act() - set the `action_type` of @action to @type, and submit @request as this action,
+ *  without judging it. @action: borrowed until the answer. Return: 0 (`done` will be called), or
+ *  -ENOMEM or as wfs_world_submit() (kernel/world/world.h), with request->error: `done` will not be
+ *  called. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - judge a copy of @question, with what session_rights() sets, and record a
- *  refusal as the answer to @request
- *  @request: without a kind, and with `done` set; if @question is allowed, gets its principal, and
- *            by which grant and policy it is allowed
+/** session_admit() - judge a copy of @question, with what session_rights() sets; if it is refused,
+ *  submit @request as the record of the refusal
+ *  @request: without a kind, and with `done` set; gets the session's principal and, if @question
+ *            is allowed, by which grant and policy
  *  Return: 0 (allowed; nothing was submitted, and the caller may give @request a kind and submit
  *          it), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno with
  *          request->error. */
@@ -113,9 +118,10 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/* --- session-claim.c: each function sets question->claim, which says whether the session's
- * principal began or made the run, plan, chat or call with this id; one that does not exist counts
- * as another principal's. Functions that return int return 0, or -errno. --- */
+/* --- session-claim.c: each function sets question->claim (enum wfs_claim), which says whether the
+ * session's principal began or made the run, plan, chat or call with this id; one that does not
+ * exist counts as another principal's. Functions that return int return 0, or -errno if the world
+ * cannot be read now. --- */
 
 /** session_claim_run() - set question->claim for ending or waking a run: WFS_CLAIM_MADE if the
  *  principal began the run, otherwise WFS_CLAIM_ADMIN. */
@@ -133,7 +139,7 @@ struct session_approval {
  *  The claim is WFS_CLAIM_NEVER if the session's principal is the agent or an artifact of the
  *  agent, WFS_CLAIM_ADMIN if it began the run, otherwise WFS_CLAIM_OTHERS. question->is_barred
  *  makes judging ignore grants that the agent or its artifacts have made.
- *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
+ *  @ret_approval: zero-initialised by the caller; @question borrows from it; caller ends it with
  *                 session_approval_done(), after a failure, too */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct session_approval *ret_approval,
@@ -156,33 +162,35 @@ int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
-/** session_ask() - submit @request as the action `ask`, which records that a tool call waits for an
- *  approval, and set call->ask, which the caller releases with wfs_session_call_done()
- *  (caps/session-turn.h), after a failure, too. @verdict: requires the approval
- *  Return: 0 (`done` will be called), or -errno with request->error. */
+/** session_ask() - submit @request as the action `ask`, which records that the tool call @call
+ *  waits for an approval, and set call->ask, which the caller releases with wfs_session_call_done()
+ *  (caps/session-turn.h), after a failure, too. @verdict: the refusal, with `asks` set
+ *  Return: 0 (`done` will be called), or -errno with request->error: it will not be called. */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/** session_reducer_name() - find the name of a reducer whose cells are in the tree. @ret_name:
- *  borrowed until the view is closed. Return: 0, -ENOENT (no such reducer), … */
+/** session_reducer_name() - find the name of the reducer with the number @reducer_id, if its cells
+ *  are in the tree. @ret_name: borrowed until the view is closed. Return: 0, -ENOENT (no such
+ *  reducer), … */
 int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
 /** session_look() - make a sight (caps/sight.h) from the rights in force of the session's
- *  principal; caller calls wfs_sight_done(). Return: 0, or -ENOMEM. */
+ *  principal. @ret_sight: caller ends it with wfs_sight_done(). Return: 0, or -ENOMEM. */
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);
 
-/** session_sees_file() - may the session see this file of the entity @id?
+/** session_sees_file() - may the session see this file of the entity with the id @id?
  *  Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
 /** session_sees_item() - may the session see a file in `steps` or `entries` of an entity, by the
- *  name that it has at @version of its cell? Return: 0 (yes), -ENOENT (no), -EIO, -ENOMEM. */
+ *  name that the file has if it is made from @version? Return: 0 (yes), -ENOENT (no), -EIO (stored
+ *  bytes are damaged), -ENOMEM. */
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, const struct wfs_version *version);
 
-/** session_sees_inner() - may the session see a file in `steps` or `entries` of the entity @id?
- *  @name: of the file. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
+/** session_sees_inner() - may the session see the file @name in `steps` or `entries` of the entity
+ *  with the id @id? Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
 
@@ -202,17 +210,17 @@ struct session_text {
 	uint32_t entry;               /* the entry's number */
 };
 
-/** session_text_of() - is a version content, code or an entry of an artifact?
- *  Return: 1 (@ret_text says which), 0, or -errno. */
+/** session_text_of() - is a version content, code or an entry of an artifact? @ret_text: says
+ *  which; set only if the answer is 1. Return: 1, 0, or -errno. */
 int session_text_of(
 	struct wfs_view *view, const struct wfs_version *version, struct session_text *ret_text);
 
-/** session_sees_text() - may the session see the file of a content, code or entry?
+/** session_sees_text() - may the session see the file of this content, code or entry?
  *  Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_text(const struct wfs_session *session, const struct session_text *text);
 
-/** session_administers() - is the session's principal an administrator (wfs_rights_administer())?
- *  Return: 1, 0, or -ENOMEM. */
+/** session_administers() - is the session's principal an administrator, see
+ *  wfs_rights_administer() (kernel/rights/rights.h)? Return: 1, 0, or -ENOMEM. */
 int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may the principal read contents of this artifact without paying, by
@@ -222,7 +230,7 @@ int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
- *  If so, the text is noted as by session_note_artifact(). @error: may be NULL
+ *  If so, session_note_artifact() is called for its artifact. @error: may be NULL
  *  Return: 0 (yes, or the version is none of these), -EACCES (no), … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

@@ -21,8 +21,10 @@ struct wfs_session;
 
 /*
  * X(constant, params, result): what a driver can be asked for. params, result: texts that describe
- * the members `params` and `result` of struct wfs_drive. A chat has an answer also if its plan
- * failed; `checkpoint.path` of the answer is `plan:ID`; with `wait: false` the answer is {chat_id,
+ * the members `params` and `result` of struct wfs_drive: "those" are the members of its payload
+ * (worldfs-control(5)) or, of agent.step, of the effect; "the run's" is the result of the run, see
+ * wfs_turn_result() (kernel/domain/turn/turn-read.h). A chat has an answer also if its plan failed;
+ * `checkpoint.path` of the answer is `plan:ID`; with `wait: false` the answer is {chat_id,
  * plan_id?}.
  */
 #define WFS_DRIVES(X)                                                                  \
@@ -42,7 +44,8 @@ enum wfs_drive_what {
 };
 
 /* The tool call for which a request is made. The intent of the call keeps the id of the run or chat
- * that the request began, so that the call begins it only once. Plain value. */
+ * that the request has begun, so that a call that is made again does not begin another. Plain
+ * value. */
 struct wfs_called_by {
 	const char *intent_id; /* NULL: not for a tool call */
 	const char *began; /* id of the run or chat that the call has begun already; NULL: none */
@@ -72,16 +75,19 @@ struct wfs_driver {
 	/* Begin a request; an immediate failure is reported by `done`, too. @drive: must live until
 	 * `done` is called. Thread: any. */
 	void (*begin)(struct wfs_driver *driver, struct wfs_drive *drive);
-	/* The caller of a request has gone: end what it began. `done` is called anyway, and
-	 * may have been called already. Thread: any. */
+	/* The caller of a request has gone: end what the request has begun. `done` is called
+	 * anyway, and may have been called already; then this does nothing. @ticket: of the
+	 * request. Thread: any. */
 	void (*abandon)(struct wfs_driver *driver, uint64_t ticket);
 	/* Begin nothing any more, and answer all waiting requests:
 	 * the world is being closed. Thread: any. */
 	void (*stop)(struct wfs_driver *driver);
-	/* Read again those entries of host.json that are not read for each request. May be NULL.
-	 * Returns at once. Thread: any. */
+	/* Read again those entries of host.json that are not read for each request; returns before
+	 * that is done. May be NULL. Thread: any. */
 	void (*reload)(struct wfs_driver *driver);
-	/* Does no timer fire before the world is opened again? Thread: any. */
+	/* Will no timer fire as long as the world is open, because the driver was started with
+	 * `paused`, or the world has the file WFS_TIMERS_PAUSED (kernel/base/world-file.h)?
+	 * Thread: any. */
 	bool (*paused)(struct wfs_driver *driver);
 	/* stop(), and wait for everything in progress. Unfinished runs and plans continue when the
 	 * world is opened again. */
@@ -114,33 +120,34 @@ struct wfs_helpers {
 	/* Array of {acts, description, drives, name, parameters}; `acts`: the function wraps an
 	 * action; `drives`: it makes agents or plans run. New reference, NULL without memory. */
 	json_t *(*definitions)(void);
-	/* Check arguments, with the error messages that other callers of the function get.
-	 * Return: 0, -EINVAL, -ENOMEM. */
+	/* Check the arguments of the function @name, with the error messages that other callers of
+	 * the function get. Return: 0, -EINVAL (they do not fit its parameters), -ENOMEM. */
 	int (*check)(const char *name, const json_t *arguments, struct wfs_error *error);
-	/* Check arguments, and make the action that a call of a function with `acts` means; caller
-	 * owns it. Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
+	/* Check the arguments of a function with `acts`, and make the action that its call means.
+	 * @ret_action: caller owns it. Return: 0, -EINVAL (they do not fit its parameters),
+	 * -ENOMEM. The pointer is NULL if no function acts. */
 	int (*action)(const char *name, const json_t *arguments, json_t **ret_action,
 		struct wfs_error *error);
-	/* Call a function that reads, and append its result. @arguments: must fit its parameters.
-	 * @ret_meta: after a failure, height and time of the answer; caller owns it; NULL: none.
-	 * Return: 0, or -errno with @error. */
+	/* Call a function that reads, and append its result to @output. @arguments: must fit its
+	 * parameters. @ret_meta: set to NULL by the caller; may become the height and time of the
+	 * answer if the call fails; caller owns it. Return: 0, or -errno with @error. */
 	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
 		struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error);
-	/* Begin a call of a function with `drives`; `done` reports its end.
-	 * NULL: no function drives. */
+	/* Begin a call of a function with `drives`; call->done reports its end, also a failure.
+	 * The pointer is NULL if no function drives. */
 	void (*begin)(struct wfs_helper_call *call);
-	/* The caller has gone: end what the call began. `done` is called anyway, and may have
+	/* The caller has gone: end what the call has begun. `done` is called anyway, and may have
 	 * been called already. */
 	void (*abandon)(struct wfs_helper_call *call);
-	/* Free what the call holds; after `done`. */
+	/* Free what the call holds, but not @call itself; to be called after `done`. */
 	void (*release)(struct wfs_helper_call *call);
 };
 
 /** wfs_driver_start - start a driver, which takes the turns of a world's agents and runs its plans
- *  @authority, @helpers: kept until the driver is freed
- *  @paused: do not continue unfinished runs and plans, until a caller resumes them or the world is
- *           opened again
- *  @ret_driver: caller calls its `free`, before freeing @authority
+ *  @authority, @helpers: borrowed until the driver is freed
+ *  @paused: fire no timers, and do not continue unfinished runs and plans, until a caller resumes
+ *           these or the world is opened again
+ *  @ret_driver: set on success; caller calls its `free`, before freeing @authority
  *  Return: 0, or -errno with @error. */
 typedef int wfs_driver_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

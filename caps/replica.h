@@ -30,22 +30,24 @@ struct wfs_replica_head {
 /* Takes batches to other nodes. Its maker embeds it in a struct of its own. */
 struct wfs_carrier {
 	/** carry() - store a batch in the log that all nodes read, and wait until it is durable
-	 *  Called on the kernel thread, which folds nothing until it returns. @from: seq of its
-	 *  first record. @head: of the world with the batch. @batch: borrowed
-	 *  Return: 0: the world commits; or -errno with @error: the world drops the batch, and the
-	 *  requests fail with this error. */
+	 *  Called on the kernel thread, which folds nothing until carry() returns. @from: number
+	 *  of the batch's first record. @head: the last record that the world has with the batch.
+	 *  @batch: borrowed for the call
+	 *  Return: 0: the world commits the batch; or -errno with @error: the world drops the
+	 *  batch, and the requests in it fail with this error. */
 	int (*carry)(struct wfs_carrier *carrier, uint64_t from,
 		const struct wfs_replica_head *head, struct wfs_bytes batch,
 		struct wfs_error *error);
-	/** heard() - note that a request with an id has records, the first of which is @seq, in a
-	 *  batch that was carried or applied. Called on the kernel thread, or in
-	 *  wfs_replica_apply(); NULL: not called */
+	/** heard() - note that the request with the id @id (borrowed) has records, the first of
+	 *  which has the number @seq, in a batch that was carried or applied; once for each such
+	 *  request. Called on the kernel thread after carry(), or in wfs_replica_apply(). The
+	 *  pointer may be NULL. */
 	void (*heard)(struct wfs_carrier *carrier, const char *id, uint64_t seq);
 };
 
 /** wfs_replica_new() - begin to follow. @authority: of a world that is open, and not for reading
- *  only; @carrier: used while the node owns; both must live until wfs_replica_free()
- *  @ret_replica: caller frees it with wfs_replica_free(). Return: 0, -ENOMEM. */
+ *  only; @carrier: its callbacks are set; both must live until wfs_replica_free()
+ *  @ret_replica: set on success; caller frees it with wfs_replica_free(). Return: 0, -ENOMEM. */
 int wfs_replica_new(struct wfs_authority *authority, struct wfs_carrier *carrier,
 	struct wfs_replica **ret_replica, struct wfs_error *error);
 
@@ -55,26 +57,30 @@ void wfs_replica_free(struct wfs_replica *replica);
 WFS_DEFINE_AUTO(replica, struct wfs_replica, wfs_replica_free)
 #define WFS_AUTO_REPLICA WFS_CLEANUP(wfs_auto_replica)
 
-/** wfs_replica_head() - read the last record. While the node owns, records may follow at once.
- *  Return: 0, -EIO, -ENOMEM. */
+/** wfs_replica_head() - get the last record of the world's newest commit. While the node owns,
+ *  another commit may follow at once. @ret_head: set on success. Return: 0, -EAGAIN (overloaded:
+ *  too many views are open), -EIO (the store is damaged), -ENOMEM. */
 int wfs_replica_head(
 	struct wfs_replica *replica, struct wfs_replica_head *ret_head, struct wfs_error *error);
 
 /** wfs_replica_apply() - while the node follows: fold a batch, commit it, and call the observers
- *  @batch: borrowed. @ret_outcome: set on success only. Return: as wfs_follower_apply(). */
+ *  @batch: borrowed. @ret_outcome: set on success only. Return: as wfs_follower_apply()
+ *  (kernel/follow/follower.h). */
 int wfs_replica_apply(struct wfs_replica *replica, struct wfs_bytes batch,
 	struct wfs_followed_outcome *ret_outcome, struct wfs_error *error);
 
-/** wfs_replica_own() - own the world: requests that wait are folded. Return: as
- *  wfs_world_resume(); after a failure the node still follows. */
+/** wfs_replica_own() - while the node follows: own the world; requests that wait are folded.
+ *  Return: 0; -EIO (the head or the code of the manifest cannot be read), -ENOMEM or another -errno
+ *  of wfs_world_resume() (kernel/world/aside.h): the node still follows. */
 int wfs_replica_own(struct wfs_replica *replica, struct wfs_error *error);
 
-/** wfs_replica_follow() - stop owning: waits until the kernel thread has ended what it folds
+/** wfs_replica_follow() - stop owning, and follow: waits until the kernel thread has ended the
+ *  batch that it folds; does nothing if the node follows already
  *  Return: 0, or -ENOMEM: the world folds nothing, and the function is to be called again. */
 int wfs_replica_follow(struct wfs_replica *replica, struct wfs_error *error);
 
-/** wfs_replica_refuse() - while the node follows: say whether requests fail (unavailable) or, as at
- *  first, wait. */
+/** wfs_replica_refuse() - while the node follows: set whether requests fail (unavailable) or wait.
+ *  When the node begins to follow, they wait. */
 void wfs_replica_refuse(struct wfs_replica *replica, bool refuse);
 
 /** wfs_replica_bytes() - get the size in bytes of the world's store, up to its last page in use;
@@ -82,28 +88,31 @@ void wfs_replica_refuse(struct wfs_replica *replica, bool refuse);
 int64_t wfs_replica_bytes(const struct wfs_replica *replica);
 
 /*
- * What a node gives to others, which have a right to the whole world. Thread: any, also several at
- * a time.
+ * What a node gives to other nodes, which have a right to the whole world. Thread: any, also
+ * several at a time.
  */
 
-/** wfs_replica_give() - write data.mdb, as of the last commit and without free pages
+/** wfs_replica_give() - write the world's data.mdb, as of the newest commit and without free pages
  *  All pages are checked before the first is written.
- *  @sink: its descriptor is that of a pipe or a file
- *  Return: as wfs_backup_give(): 0 says that data.mdb was written to its end. */
+ *  @sink: see kernel/copy/backup.h; its descriptor is that of a pipe or a file
+ *  Return: as wfs_backup_give() (kernel/copy/backup.h): 0 says that data.mdb was written to its
+ *  end. */
 int wfs_replica_give(struct wfs_authority *authority, const struct wfs_backup_sink *sink,
 	struct wfs_error *error);
 
-/** wfs_replica_hold() - keep collections (`worldfs gc`) from removing blob files that a copy may
- *  still ask for; they leave these to the next collection
- *  Return: a descriptor, whose closing ends the hold; -ENOENT (the world has no blob files), or
- *  another -errno. */
+/** wfs_replica_hold() - keep collections (`worldfs gc`) from removing blob files that a node that
+ *  copies this world may still ask for; collections leave these to a later one
+ *  Return: a descriptor, which the caller closes to end this; -ENOENT (the world has no blob
+ *  files), or another -errno. */
 int wfs_replica_hold(struct wfs_authority *authority);
 
 /** wfs_replica_open_blob() - open the bytes of a blob, or of a version that has a file
  *  The bytes of a file are not compared with @hash: the reader does that. A small blob is in a row,
  *  without a file; its bytes are compared, and given in a file in memory.
- *  @ret_fd: for reading, at the beginning; caller closes it. @ret_size_bytes: of the value
- *  Return: 0, -ENOENT (not_found), -EIO (hash_mismatch), -EAGAIN (too many readers), or another
- *  -errno. */
+ *  @ret_fd: for reading, at the beginning; caller closes it. @ret_size_bytes: of the bytes. Both
+ *  are set on success.
+ *  Return: 0, -ENOENT (not_found: this world does not have the blob), -EIO (hash_mismatch: its
+ *  bytes are damaged, or something else is in the place of its file), -EAGAIN (too many readers),
+ *  or another -errno. */
 int wfs_replica_open_blob(struct wfs_authority *authority, const struct wfs_hash *hash, int *ret_fd,
 	uint64_t *ret_size_bytes, struct wfs_error *error);

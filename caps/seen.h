@@ -10,19 +10,19 @@
 struct wfs_buffer;
 struct wfs_view;
 
-/* Plain value. */
+/* A version that a session was judged to see. Plain value. */
 struct wfs_seen {
 	struct wfs_version version;
 };
 
-/** wfs_seen_name() - find the reducer and the key of the cell to which a seen version belongs; both
- *  are borrowed until the view is closed. Return: 0, or -errno. */
+/** wfs_seen_name() - find the name of the reducer and the key of the cell to which a seen version
+ *  belongs; both are borrowed until the view is closed. Return: 0, or -errno. */
 int wfs_seen_name(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_bytes *ret_reducer,
 	struct wfs_bytes *ret_key);
 
-/** wfs_seen_grants() - append the file `grants.json` of a principal
- *  @seen: what a session has found for this file
- *  @ret_time_ns: when the newest grant was written; 0: the principal has none
- *  Return: 0, -EIO, -ENOMEM. */
+/** wfs_seen_grants() - append the contents of the file `grants.json` of a principal to @buffer
+ *  @seen: from wfs_session_entity_file() (caps/session-entity.h) for this file
+ *  @ret_time_ns: when the newest grant was written, since 1970; 0: the principal has none
+ *  Return: 0, -EIO (stored bytes are damaged), -ENOMEM. */
 int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_buffer *buffer,
 	int64_t *ret_time_ns);

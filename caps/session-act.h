@@ -14,16 +14,16 @@
 struct wfs_params;
 struct wfs_session;
 
-/** wfs_session_submit() - judge a request by its kind, then give it to the world's queue; see
- *  wfs_world_submit() (kernel/world/world.h)
- *  @request: event, blob, snapshot, manifest, gc or lift; functions of their own make other kinds
- *  Return: 0 (`done` will be called), or -errno with request->error. */
+/** wfs_session_submit() - judge a request by its kind, then give it to the world's queue
+ *  @request: of the kind event, blob, snapshot, manifest, gc or lift; other functions make requests
+ *  of other kinds; must live until the answer
+ *  Return: 0 (`done` will be called), -ENOMEM, or as wfs_world_submit() (kernel/world/world.h). */
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
- *  then; `done` and `context` are overwritten. Thread: not the publisher's or the kernel's, which
- *  answer. Return: 0, or the -errno of a refusal or failure, also if nothing was sent;
- *  request->error says why. */
+ *  when this returns; `done` and `context` of @request are overwritten. Thread: not the publisher's
+ *  or the kernel's, which answer. Return: 0, or the -errno of a refusal or failure, also if nothing
+ *  was sent; request->error says why. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };
@@ -34,22 +34,26 @@ enum { WFS_SESSION_REFUSED = 1 };
  *  reducer, then judges the effect again, for that
  *  @request: without a kind, and with `done` set
  *  Return: 0 (allowed: nothing was sent, and @request can be used for a request to the kernel),
- *          WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
+ *          WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno (it could not
+ *          be judged, or the refusal could not be recorded). */
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
-/** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
- *  kernel/domain/action/action.h
+/** wfs_session_act() - judge an action (kernel/domain/action/action.h) together with the artifact
+ *  that it names, and send it
  *  @action: with its `action_type`; must live until `done` is called. In `done`, request->answer is
  *           {data, message}; after a refusal by the action's own rules, details of the refusal or
  *           NULL; after a refusal by rights, NULL
- *  Return: 0 (`done` will be called), or -errno. */
+ *  Return: 0 (`done` will be called), -EINVAL (invalid_argument: unknown `action_type`, or a member
+ *          of @action is wrong or missing), -ENOMEM, or as wfs_world_submit()
+ *          (kernel/world/world.h). */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
 /** wfs_session_apply() - bring a manifest into force, or, for a dry run, report what would change
- *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer: request->answer is the diff of
- *  kernel/manifest/manifest-diff.h, with {base_manifest_hash, dry_run, manifest_hash} added
+ *  @params: of WFS_EFFECT_WORLD_APPLY (kernel/manifest/effect.h); must live until the answer.
+ *  request->answer is then the diff of kernel/manifest/manifest-diff.h, with the members
+ *  base_manifest_hash, dry_run and manifest_hash added
  *  Return: as wfs_session_submit(). */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);
@@ -69,11 +73,11 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 
-/** wfs_session_revoke() - revoke the grant {name}, and all grants delegated from it. Allowed to a
- *  principal that may make grants, and to the one that delegated this grant. */
+/** wfs_session_revoke() - revoke a grant, and all grants delegated from it. @revocation: {name}.
+ *  Allowed to a principal that may make grants, and to the one that delegated this grant. */
 int wfs_session_revoke(
 	const struct wfs_session *session, json_t *revocation, struct wfs_request *request);
 
-/** wfs_session_add_principal() - make the principal {id}, without grants. */
+/** wfs_session_add_principal() - make a principal without grants. @principal: {id} */
 int wfs_session_add_principal(
 	const struct wfs_session *session, json_t *principal, struct wfs_request *request);

@@ -22,7 +22,7 @@ struct wfs_view;
 
 /* A tool, as its server has listed it. Plain value; borrowed. */
 struct wfs_session_tool {
-	const char *name;          /* its full name, see kernel/value/tool.h; any text */
+	const char *name;          /* its full name, see kernel/value/tool.h; may be invalid */
 	const char *hash;          /* of its description and schema; NULL: no server lists it */
 	const json_t *annotations; /* NULL: none */
 };
@@ -36,7 +36,7 @@ int wfs_session_sees_tool(const struct wfs_session *session, const struct wfs_se
  *  whatever the policy says, and whether or not a server lists the tool? Return: 1, 0, -ENOMEM. */
 int wfs_session_covers_tool(const struct wfs_session *session, const char *name);
 
-/* A call that is to be made. The caller sets the first members. */
+/* A call that is to be made. Zero-initialise, set the members up to `of`. */
 struct wfs_session_outside {
 	struct wfs_session_tool tool;
 	json_t *arguments; /* an object; borrowed until wfs_session_outside_begin() returns */
@@ -53,38 +53,40 @@ void wfs_session_outside_done(struct wfs_session_outside *outside);
 /**
  * wfs_session_outside_begin() - judge a call of an outside tool, and record its intent
  *
- * The answer is {intent_id}: then the caller may call the server. A refusal is recorded, and leaves
- * the world without an intent: not_authorized (the principal holds no grant of the type `tool`; or
- * the tool has changed since it was pinned, or the grant's schema refuses the arguments), not_found
- * (no server lists the tool, or no grant covers it), policy_denied, expired, quota_exceeded,
- * not_enabled.
- * @outside: must live until the answer; after a failure that is temporary, such as -EAGAIN
- *           (overloaded), the function can be called again with it
- * @call: the tool call of a run or of a plan's step that asks; as for wfs_session_act_called()
- *        (caps/session-turn.h); NULL: another request of the principal asks, which cannot wait for
- *        an approval
- * Return: 0 (`done` will be called), or -errno.
+ * The answer is {intent_id}: then the caller may call the server. A refusal is recorded, and makes
+ * no intent. Its code in the answer: not_authorized (the principal holds no grant of the type
+ * `tool`; or the tool has changed since it was pinned, or the grant's schema refuses the
+ * arguments), not_found (no server lists the tool, or no grant covers it), policy_denied, expired
+ * (the grant has ended), quota_exceeded (the grant's budget is used up), not_enabled (the world's
+ * manifest does not have outside tools).
+ * @outside: must live until the answer; caller ends it with wfs_session_outside_done(). After a
+ *           failure that is temporary, such as -EAGAIN (overloaded), the function can be called
+ *           again with the same @outside
+ * @call: the tool call, of a run or of a plan's step, that asks for this call; as for
+ *        wfs_session_act_called() (caps/session-turn.h); NULL: another request of the principal
+ *        asks, which cannot wait for an approval
+ * Return: 0 (`done` will be called), or -errno with request->error.
  */
 int wfs_session_outside_begin(const struct wfs_session *session,
 	struct wfs_session_outside *outside, struct wfs_session_call *call,
 	struct wfs_request *request);
 
-/** wfs_session_outside_arguments() - read the arguments of an open call, with private texts in the
- *  place of their stand-ins; for a call that is made again, with the id of its intent
- *  @session: of the intent's principal. @intent: a call of an outside tool. @ret_arguments: caller
- *  owns it
+/** wfs_session_outside_arguments() - read the arguments of a call whose intent is open, with
+ *  private texts in the place of their stand-ins; for making the call again
+ *  @session: of the intent's principal. @intent: of a call of an outside tool. @ret_arguments: set
+ *  on success; caller owns it
  *  Return: 0, -ENOENT (a private text is not kept any more, or the principal may not read it any
  *  more: the call cannot be made), … */
 int wfs_session_outside_arguments(const struct wfs_session *session,
 	const struct wfs_document_intent *intent, json_t **ret_arguments, struct wfs_error *error);
 
-/* How a call has ended. The caller sets the first members. */
+/* How a call has ended. Zero-initialise, set the members up to `payload`. */
 struct wfs_session_receipt {
 	const char *intent_id; /* must live until the answer */
 	const char *status;    /* ok, error, timeout or cancelled; static */
-	/* ok: what the receipt of tool.outside has (kernel/manifest/effect-receipt.c); otherwise
-	 * {code, message, duration_ms?, sent?}; `sent` false: the call has not reached the server.
-	 * Owned; changed */
+	/* If `status` is ok: what the receipt of tool.outside has
+	 * (kernel/manifest/effect-receipt.c); otherwise {code, message, duration_ms?, sent?};
+	 * `sent` false: the call has not reached the server. Owned; functions below change it */
 	json_t *payload;
 
 	/* Private to the session; released by wfs_session_receipt_done(), as is the payload. */
@@ -93,13 +95,15 @@ struct wfs_session_receipt {
 };
 void wfs_session_receipt_done(struct wfs_session_receipt *receipt);
 
-/** wfs_session_outside_end() - record how a call has ended; needs no right: the call was judged
- *  If the arguments are private, so is what the server has sent: the record has a stand-in for the
- *  output, and has neither other parts of the answer nor the message of a failure.
+/** wfs_session_outside_end() - record how a call has ended; needs no right, because the call was
+ *  judged
+ *  If the arguments are private, what the server has sent is private, too: the record has a
+ *  stand-in for the output, and has neither other parts of the answer nor the message of a failure.
  *  @session: of the intent's principal; @intent: as for wfs_session_outside_arguments()
- *  @receipt: must live until the answer; after a failure that is temporary, such as -EAGAIN
- *            (overloaded), the function can be called again with it
- *  Return: 0 (`done` will be called), or -errno. */
+ *  @receipt: must live until the answer; caller ends it with wfs_session_receipt_done(). After a
+ *            failure that is temporary, such as -EAGAIN (overloaded), the function can be called
+ *            again with the same @receipt
+ *  Return: 0 (`done` will be called), or -errno with request->error. */
 int wfs_session_outside_end(const struct wfs_session *session,
 	const struct wfs_document_intent *intent, struct wfs_session_receipt *receipt,
 	struct wfs_request *request);
@@ -111,13 +115,13 @@ enum wfs_outside_fate {
 	WFS_OUTSIDE_ENDED, /* nothing: the intent says already that the outcome is unknown */
 };
 
-/** wfs_session_outside_fate() - decide what becomes of an open call whose caller has died. @intent:
- *  as for wfs_session_outside_arguments() */
+/** wfs_session_outside_fate() - decide what becomes of a call whose intent is open, but whose
+ *  caller has died. @intent: as for wfs_session_outside_arguments() */
 enum wfs_outside_fate wfs_session_outside_fate(const struct wfs_document_intent *intent);
 
 /** wfs_session_outside_lost() - record that the outcome of a call is unknown: what asked for the
- *  call gets an error, and the intent stays until wfs_session_resolve()
- *  @receipt: the caller has set only its intent_id; otherwise as for wfs_session_outside_end()
+ *  call gets an error, and the intent stays open until wfs_session_resolve()
+ *  @receipt: the caller has set only intent_id; otherwise as for wfs_session_outside_end()
  *  Return: as wfs_session_outside_end(). */
 int wfs_session_outside_lost(const struct wfs_session *session,
 	const struct wfs_document_intent *intent, struct wfs_session_receipt *receipt,
@@ -126,32 +130,34 @@ int wfs_session_outside_lost(const struct wfs_session *session,
 /** wfs_session_resolve() - say how a call ended whose outcome is unknown, which closes its intent
  *  Allowed to the principal of the call, if it has a grant of the type `tool`, and to
  *  administrators.
- *  @resolve: {intent_id, outcome, result?}; must live until the answer, which is {intent_id,
- *  outcome}
- *  Return: 0 (`done` will be called), or -errno. */
+ *  @resolve: {intent_id, outcome, result?}, see worldfs-journal(5); becomes the action; must live
+ *  until the answer, which is {intent_id, outcome}
+ *  Return: 0 (`done` will be called), or -errno with request->error. */
 int wfs_session_resolve(
 	const struct wfs_session *session, json_t *resolve, struct wfs_request *request);
 
-/* Which intents are listed: those with these values; a member that is NULL excludes none. Plain
- * value; borrowed. */
+/* Which intents are listed: those that have these values; a member that is NULL excludes none.
+ * Plain value; borrowed. */
 struct wfs_session_intents {
 	const char *effect;
 	const char *principal;
 	const char *state;
 };
 
-/** wfs_session_lists_intents() - may the session list intents? A principal that may neither read
- *  cells nor call outside tools may not; the refusal is counted. Return: 0, or as
+/** wfs_session_lists_intents() - may the session list intents? A principal that may neither list
+ *  cells nor call outside tools may not; the refusal is counted. Return: 0 (yes), or as
  *  wfs_session_judge() (caps/session.h). */
 int wfs_session_lists_intents(const struct wfs_session *session, struct wfs_error *error);
 
-/** wfs_session_intent_next() - find the next open intent that the session may know, oldest first:
- *  those of its principal, and those whose cells it sees. A call looks at one cell.
- *  @cursor: the search begins after the cell with this number, 0: with the first; moves on
- *  @left: bound of the cells to look at; decremented; if it is 0, the call looks at none
+/** wfs_session_intent_next() - look at one cell of an open intent, oldest first, and summarise the
+ *  intent if @wanted includes it and the session may know it: if it is the session's principal's,
+ *  or the session sees its cell
+ *  @cursor: number of a cell: the next cell is looked at; 0: the oldest; becomes the number of the
+ *           cell that was looked at
+ *  @left: how many cells may be looked at; decremented; if it is 0, the function looks at none
  *  @ret_summary: {changed_ns, effect, intent_id, name?, origin?, principal, state, …}; caller owns
- *  it; NULL: the cell that was looked at is not such an intent
- *  Return: 1 (there may be more), 0 at the end, or -errno. */
+ *  it; NULL: no such intent, or no cell was looked at
+ *  Return: 1 (there may be more), 0 (no more cells), or -errno. */
 int wfs_session_intent_next(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_intents *wanted, uint64_t *cursor, uint64_t *left,
 	json_t **ret_summary);

@@ -14,10 +14,10 @@
 struct wfs_request;
 struct wfs_session;
 
-/** wfs_session_chat() - send a message, from which a model makes a plan; or, with `plan_id`,
- *  continue that plan, of this principal and session_id, with the message
- *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id}; its
- *  called_by: id of the intent of the tool call that chats
+/** wfs_session_chat() - send a message, from which a model makes a plan; or, with `plan_id`, which
+ *  must name a plan of the same principal and session_id, continue this plan with the message
+ *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id};
+ *  called_by: id of the intent of the tool call that sends the message
  *  The answer is {chat_id, plan_id?}: chat_id of the message, plan_id as in @chat. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
@@ -29,21 +29,23 @@ int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - continue the plan {plan_id, retry_failed?} if it was stopped, or
- *  waits because its answer could not be made; another plan stays as it is. retry_failed: also run
- *  steps again that failed or were skipped, of an ended plan, too. Allowed to the principal that
- *  made the plan, if it has a drive grant, to one with a drive grant for all plans, and to an
- *  administrator. The answer is {chat_id, plan_id}. */
+/** wfs_session_plan_resume() - continue a plan if it was stopped, or waits because its answer could
+ *  not be made; otherwise the plan stays as it is
+ *  @resume: {plan_id, retry_failed?}; retry_failed: also run steps again that failed or were
+ *  skipped, even if the plan has ended
+ *  Allowed to the principal that made the plan, if it has a drive grant, to one with a drive grant
+ *  for all plans, and to an administrator. The answer is {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
-/** wfs_session_plan_stop() - stop the plan {plan_id}, or the chat {chat_id}. Allowed as
- *  wfs_session_plan_resume(). The answer is {plan_id} or {chat_id}, as in @stop. */
+/** wfs_session_plan_stop() - stop a plan, or a chat. @stop: {plan_id} or {chat_id}. Allowed to the
+ *  same principals as wfs_session_plan_resume(). The answer is {plan_id} or {chat_id}, as in
+ *  @stop. */
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 
-/** wfs_session_leave_plan() - stop the plan {plan_id}, or the chat {chat_id}, which the principal
- *  has begun and does not wait for any more. For drivers: needs no right. The answer is as for
- *  wfs_session_plan_stop(). */
+/** wfs_session_leave_plan() - stop a plan or chat that the session's principal has begun and does
+ *  not wait for any more. For drivers: needs no right. @stop and the answer: as for
+ *  wfs_session_plan_stop() */
 int wfs_session_leave_plan(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);

@@ -17,8 +17,8 @@ struct wfs_view;
  *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of
  *  the effect. @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL if
  *  rights refuse the effect or memory is lacking. Caller owns it.
- *  Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), or as wfs_introspect()
- *          (kernel/read/introspect.h). */
+ *  Return: 0, -EACCES (rights refuse @effect), -EOPNOTSUPP (not_enabled: the world's manifest does
+ *          not have @effect), or as wfs_introspect() (kernel/read/introspect.h). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
@@ -32,15 +32,19 @@ struct wfs_session_query {
 
 /** wfs_session_query() - answer a question of query_kernel
  *  @view: of the head
- *  @ret_result: caller owns it
- *  Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), -EINTR (@query->gone is true), or as
- *          wfs_query_check() and wfs_query_run() (kernel/domain/query/query-run.h). */
+ *  @ret_result: set on success; caller owns it
+ *  Return: 0, -EACCES (the principal may not query), -EOPNOTSUPP (not_enabled: the world's manifest
+ *          does not have query_kernel), -EINTR (cancelled: *query->gone has become true), or as
+ *          wfs_query_check() (kernel/query/query.h) and wfs_query_run()
+ *          (kernel/domain/query/query-run.h). */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_session_turn() - summarise a turn, if the session sees the file `status` of the turn
- *  @ret_summary: see wfs_turn_summary() (kernel/domain/turn/turn-file.h); caller owns it
- *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
+ *  @ret_summary: see wfs_turn_summary() (kernel/domain/turn/turn-file.h); set on success; caller
+ *  owns it
+ *  Return: 0, -ENOENT (no such turn, or the session does not see that file), -EIO (stored bytes are
+ *  damaged), -ENOMEM. */
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
 
@@ -50,16 +54,20 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
 /** wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan
- *  @ret_summary: see wfs_plan_summary() (kernel/domain/plan/plan-read.h); caller owns it
- *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
+ *  @ret_summary: see wfs_plan_summary() (kernel/domain/plan/plan-read.h); set on success; caller
+ *  owns it
+ *  Return: 0, -ENOENT (no such plan, or the session does not see that file), -EIO (stored bytes are
+ *  damaged), -ENOMEM. */
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);
 
-/** wfs_session_chat_status() - what happened last in a chat session of the principal's own?
- *  @session_id: of the series of chats
- *  @ret_status: {chat_id, plan, status}: id and status of the newest message that is not from a
- *  model, and wfs_plan_summary() of the message's plan; plan: null if the message has none, or the
- *  session does not see it; caller owns it
- *  Return: 0, -ENOENT (no message in such a session), -EIO, -ENOMEM. */
+/** wfs_session_chat_status() - report the newest message that the session's principal has sent in
+ *  one of its series of chats
+ *  @session_id: of the series
+ *  @ret_status: {chat_id, plan, status}: id of the message, the summary of its plan (as
+ *  wfs_session_plan() makes it), and its status; plan: null if the message has none, or the session
+ *  does not see it; set on success; caller owns it
+ *  Return: 0, -ENOENT (the principal has sent no message in such a series), -EIO (stored bytes are
+ *  damaged), -ENOMEM. */
 int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
 	const char *session_id, json_t **ret_status);

@@ -10,16 +10,18 @@
 struct wfs_seen;
 struct wfs_session;
 
-/** wfs_session_view() - open the view of @height, WFS_HEIGHT_HEAD being the newest; caller closes
- *  it. This needs no right; what is read in it is judged by later calls. Return: 0, -ENOENT
- *  (height_unavailable), … with @error. */
+/** wfs_session_view() - open the view of @height, or of the head (WFS_HEIGHT_HEAD); this needs no
+ *  right: later calls judge what is read in the view. @ret_view: set on success; caller closes it
+ *  with wfs_session_view_close(). Return: 0, -ENOENT (height_unavailable: no such height yet, or it
+ *  was dropped), -EAGAIN (overloaded: too many views are open), …; with @error. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 void wfs_session_view_close(struct wfs_view *view);
 #define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
 
-/** wfs_session_meta() - set all members of @ret_meta (kernel/value/meta.h) for a view; has_snapshot
- *  is also false if the session does not see everything. Return: 0, or -errno. */
+/** wfs_session_meta() - set all members of @ret_meta (kernel/value/meta.h) for a view;
+ *  `has_snapshot` is false if the session does not see everything, even if there is a snapshot.
+ *  Return: 0, or -errno. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(
@@ -34,25 +36,27 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	struct wfs_bytes key, struct wfs_seen *ret_seen);
 
-/** wfs_session_version() - find a version by its number.
- *  Return: 0, -EACCES (the session may not see it now, even if it could before), -ENOENT, … */
+/** wfs_session_version() - find the version with the number @vid, whatever the view's height.
+ *  Return: 0, -EACCES (the session may not see its file, or not any more), -ENOENT (no such
+ *  version), … */
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);
-/** wfs_session_content() - read the bytes @range of a version. @ret_content: caller calls
- *  wfs_content_done(). Return: 0, -EACCES (content, code or an entry of an artifact that the
- *  principal may not read without paying), … */
+/** wfs_session_content() - read the bytes @range of a version. @ret_content: set on success; caller
+ *  ends it with wfs_content_done() (kernel/read/view.h). Return: 0, -EACCES (the version is
+ *  content, code or an entry of an artifact that the principal may not read without paying), … */
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_seen *seen, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
 
-/** wfs_session_may_hash() - may the principal have the hash of this version? The hash of a short
- *  text reveals the text.
- *  Return: 0, -EACCES, … */
+/** wfs_session_may_hash() - may the session's principal have the hash of this version? The hash of
+ *  a short text reveals the text.
+ *  Return: 0 (yes), -EACCES (no: the principal may not read the version's bytes), … */
 int wfs_session_may_hash(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_seen *seen);
 
-/** wfs_session_record() - find the line of record @seq, borrowed until the view is closed
- *  Return: 0, -ENOENT (not seen, or not in the view), … */
+/** wfs_session_record() - find the line of record @seq. @ret_line: borrowed until the view is
+ *  closed. Return: 0, -ENOENT (the session does not see the record's file, or the view does not
+ *  have the record), -EACCES (the session may read no records; counted), … */
 int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_bytes *ret_line);
 int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,

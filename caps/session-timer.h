@@ -10,11 +10,12 @@ struct wfs_view;
 
 /** wfs_session_timer_next() - find the next timer whose file the session sees, in the order in
  *  which timers were made
- *  @principal: only its timers; NULL: those of all principals
- *  @cursor: 0 for the first timer; moves on
- *  @left: bound of the timers to look at, those that are not seen included; decremented for each
- *  @ret_summary: {action_type, by?, catch_up, fired, id, next_ns, principal}; caller owns it; NULL:
- *  @left is 0, and more timers may follow
- *  Return: 1, 0 at the end, or -errno. */
+ *  @principal: id of the principal whose timers are wanted; NULL: all
+ *  @cursor: number of the cell after which the search begins, 0: with the oldest; becomes that of
+ *           the last cell that was looked at
+ *  @left: how many timers may be looked at, those that are not seen included; decremented for each
+ *  @ret_summary: {action_type, by?, catch_up, fired, id, next_ns, principal}; caller owns it; NULL
+ *  if the answer is not 1, or if *@left has become 0 and more timers may follow
+ *  Return: 1, 0 (no more timers), or -errno. */
 int wfs_session_timer_next(const struct wfs_session *session, struct wfs_view *view,
 	const char *principal, uint64_t *cursor, uint64_t *left, json_t **ret_summary);

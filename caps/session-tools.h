@@ -21,35 +21,38 @@ struct wfs_authority;
 struct wfs_session;
 
 /** wfs_authority_set_tools() - set the list of a world, and have watchers of rights notified of it
- *  (wfs_rights_watcher.listed in caps/authority.h), which this does not wait for. @list: taken;
- *  nothing else may change it; NULL: nothing is listed any more. Return: 0, -ENOMEM: the list stays
- *  as it was. */
+ *  (wfs_rights_watcher.listed in caps/authority.h), without waiting for that. @list: taken, also on
+ *  failure; nothing else may change it; NULL: nothing is listed any more. Return: 0, -ENOMEM: the
+ *  list stays as it was. */
 int wfs_authority_set_tools(struct wfs_authority *authority, json_t *list);
 
 /** wfs_session_tools() - get the part of the list that the session may know: tools by
  *  wfs_session_sees_tool() (caps/session-outside.h), and servers of which it sees a tool, or would
  *  see any tool that they list
- *  @ret_list: a list, which may be empty; shares no JSON value with another; caller owns it
+ *  @ret_list: set on success; a list whose arrays may be empty; shares no JSON value with another;
+ *             caller owns it
  *  Return: 0, -ENOMEM. */
 int wfs_session_tools(const struct wfs_session *session, json_t **ret_list);
 
-/** wfs_session_is_tool() - does the full name @name begin with that of a server of the list, and do
- *  grants of the principal cover it? Then the caller takes it for a tool of this server, even if
- *  the server has not listed its tools yet. Return: 1, 0, -ENOMEM. */
+/** wfs_session_is_tool() - does the full name @name begin with the name of a server of the list,
+ *  and do grants of the session's principal cover @name? Then the caller takes it for the name of a
+ *  tool of this server, even if the server has not listed its tools yet. Return: 1, 0, -ENOMEM. */
 int wfs_session_is_tool(const struct wfs_session *session, const char *name);
 
 /** wfs_session_tool() - get one tool of the list that the session may know. @name: its full name.
- *  @ret_tool: as in a list; caller owns it. Return: 0, -ENOENT, -ENOMEM. */
+ *  @ret_tool: set on success; as in a list; caller owns it. Return: 0, -ENOENT (no such tool is
+ *  listed, or the session may not know it), -ENOMEM. */
 int wfs_session_tool(const struct wfs_session *session, const char *name, json_t **ret_tool);
 
-/** wfs_authority_tool() - get one tool of the list, for a driver that has a call of it judged; no
- *  principal learns of it by this. @ret_tool: as for wfs_session_tool(). Return: 0, -ENOENT,
- *  -ENOMEM. */
+/** wfs_authority_tool() - get one tool of the list, without judging: for a driver that then has a
+ *  call of the tool judged. @name, @ret_tool: as for wfs_session_tool(). Return: 0, -ENOENT (no
+ *  such tool is listed), -ENOMEM. */
 int wfs_authority_tool(struct wfs_authority *authority, const char *name, json_t **ret_tool);
 
 /** wfs_session_lists_tools() - may the session get the list at all: are there grants and a policy
- *  by which it might call some tool, at least after an approval or with more budget? Return: 0,
- *  -EACCES (not_authorized, …) with @error, -ENOMEM. */
+ *  by which it might call some tool, at least after an approval or with more budget? Return: 0
+ *  (yes), or with @error: -EACCES (no; counted), -EOPNOTSUPP (not_enabled: the world's manifest
+ *  does not have outside tools), -ENOMEM. */
 int wfs_session_lists_tools(const struct wfs_session *session, struct wfs_error *error);
 
 /*
@@ -64,24 +67,25 @@ struct wfs_listed_server {
 	char name[WFS_TOOL_SERVER_MAX + 1];
 };
 
-/** wfs_session_server() - find a server of which the session sees a tool, by its name.
- *  Return: 0, -ENOENT, -ENOMEM. */
+/** wfs_session_server() - find the server with the name @name, if the session sees a tool of it.
+ *  Return: 0, -ENOENT (no such server), -ENOMEM. */
 int wfs_session_server(
 	const struct wfs_session *session, const char *name, struct wfs_listed_server *ret_server);
 
-/** wfs_session_server_from() - find the first server of which the session sees a tool, among those
- *  with numbers from @number on. Return: 0, -ENOENT, -ENOMEM. */
+/** wfs_session_server_from() - find the server with the lowest number, from @number on, of which
+ *  the session sees a tool. Return: 0, -ENOENT (no such server), -ENOMEM. */
 int wfs_session_server_from(
 	const struct wfs_session *session, uint64_t number, struct wfs_listed_server *ret_server);
 
-/** wfs_session_tool_from() - get the first tool that the session sees, among those of a server with
- *  numbers from @number on. @server: its name; @ret_tool: as in a list; caller owns it
- *  Return: 0, -ENOENT, -ENOMEM. */
+/** wfs_session_tool_from() - get that tool of a server which has the lowest number, from @number
+ *  on, of those that the session sees. @server: its name; @ret_tool: as for wfs_session_tool()
+ *  Return: 0, -ENOENT (no such tool), -ENOMEM. */
 int wfs_session_tool_from(
 	const struct wfs_session *session, const char *server, uint64_t number, json_t **ret_tool);
 
-/** wfs_session_tool_numbered() - get the tool with this number, if the session sees it. @ret_tool:
- *  as in a list; caller owns it. Return: 0, -ENOENT, -ENOMEM. */
+/** wfs_session_tool_numbered() - get the tool with the number @number, if the session sees it.
+ *  @ret_tool: as for wfs_session_tool(). Return: 0, -ENOENT (no such tool, or it is not seen),
+ *  -ENOMEM. */
 int wfs_session_tool_numbered(
 	const struct wfs_session *session, uint64_t number, json_t **ret_tool);
 
@@ -91,9 +95,11 @@ uint64_t wfs_tool_number(const json_t *tool);
 
 /** wfs_tools_pin() - get the hashes of the tools that a grant would cover
  *  @params: of the grant, which may have `tools`; NULL: {}
- *  @list: a list, with what its principal may know
- *  @ret_pinned: {full name: hash}, for the param `pinned`; caller owns it
+ *  @list: a list, with what the principal that makes the grant may know; borrowed
+ *  @ret_pinned: {full name: hash}, for the param `pinned` of the grant; set on success; caller owns
+ *  it
  *  Return: 0, -ENOENT (not_found: the grant would cover none), -EAGAIN (unavailable: a server of
- *  which it might cover tools has not listed any), -EINVAL (invalid_argument), -ENOMEM. */
+ *  which it might cover tools has not listed any), -EINVAL (invalid_argument: `tools` of @params),
+ *  -ENOMEM. */
 int wfs_tools_pin(
 	const json_t *params, const json_t *list, json_t **ret_pinned, struct wfs_error *error);

@@ -24,9 +24,9 @@ struct wfs_session;
 
 /** wfs_session_new() - begin to act as the principal with the id @principal
  *  @authority: kept; must outlive the session. @principal: copied
- *  @ret_session: caller frees it with wfs_session_free()
+ *  @ret_session: set on success; caller frees it with wfs_session_free()
  *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded: too many views are
- *  open), -EIO, -ENOMEM. */
+ *  open), -EIO (stored bytes are damaged), -ENOMEM. */
 int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
 void wfs_session_free(struct wfs_session *session);
@@ -39,15 +39,16 @@ enum { WFS_SESSION_QUEUE_MAX = 47 }; /* bytes */
 
 /**
  * wfs_session_connect() - have all requests of the session done in the order in which they come
- * The operator may act as another principal for one request (wfs_session_connect_as()), so the
- * requests of each of the operator's connections wait in a queue of their own; those of others wait
- * in the queue of their principal.
+ * A principal has one queue, in which the requests of all its connections wait. Only the operator
+ * has one for each connection, because it may act as another principal for one request, see
+ * wfs_session_connect_as().
  * @connection: any number but 0 that no other connection has
  */
 void wfs_session_connect(struct wfs_session *session, uint64_t connection);
 
 /** wfs_session_connect_as() - have the requests of @session done in one order with those of @other,
- *  in the queue of @other (copied), although the two sessions may have different principals. */
+ *  in the same queue, although the two sessions may have different principals. @other: its
+ *  connection and the name of its queue are copied */
 void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other);
 struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
@@ -55,8 +56,9 @@ struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
 /** wfs_session_judge() - may this session do @effect to anything at all?
  *  A refusal is counted. @error: may be NULL
- *  Return: 0, or -EACCES (not_authorized, policy_denied, expired), -EOPNOTSUPP (not_enabled: this
- *          world does not have the effect), -ENOMEM. */
+ *  Return: 0 (yes), -EACCES (not_authorized: no grant; expired: the grant has ended;
+ *          policy_denied), -EDQUOT (quota_exceeded: the grant's budget is used up), -EOPNOTSUPP
+ *          (not_enabled: the world's manifest does not have the effect), -ENOMEM. */
 int wfs_session_judge(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_error *error);
 
@@ -67,10 +69,12 @@ bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
 /** wfs_session_sees() - may the session see a path of the tree?
  *  @effect: by which the path is read
  *  @path: without `at/<height>`; not compared with the grants if @effect is about blobs
- *  @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
+ *  @least: how much of @path a grant must cover: WFS_COVERAGE_BELOW for a directory,
+ *          WFS_COVERAGE_WHOLE for a file
  *  @error: filled on -EACCES and -EOPNOTSUPP; may be NULL
- *  Return: 0, -ENOENT (no grant covers the path), -EACCES (the session may read nothing by this
- *          effect; counted), -EOPNOTSUPP (not_enabled; counted), -ENOMEM. */
+ *  Return: 0 (yes), -ENOENT (no grant covers the path), -EACCES (the session may read nothing by
+ *          this effect; counted), -EOPNOTSUPP (not_enabled: the world's manifest does not have the
+ *          effect; counted), -ENOMEM. */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
@@ -83,28 +87,30 @@ int wfs_session_sees_whole(
  *  Return: false without memory, too. */
 bool wfs_session_queries(const struct wfs_session *session);
 
-/** wfs_session_sees_all() - does the session see everything in the tree, blobs left aside?
+/** wfs_session_sees_all() - does the session see everything in the tree, except maybe blobs?
  *  Return: false without memory, too. */
 bool wfs_session_sees_all(const struct wfs_session *session);
 
 /* --- numbers that the principal sees --- */
 
 /** wfs_session_permutation() - get the permutation of numbers that hides their order and gaps from
- *  the session's principal. @purpose: name of the use; each has a permutation of its own. @first,
- *  @bits: range of the numbers, see wfs_permutation_init() (kernel/base/permutation.h). Return: 0,
- *  -ENOMEM. */
+ *  the session's principal. @purpose: name of what the numbers are used for; each purpose has a
+ *  permutation of its own. @first, @bits: range of the numbers, see wfs_permutation_init()
+ *  (kernel/base/permutation.h). @ret_permutation: plain value. Return: 0, -ENOMEM. */
 int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
 	unsigned int bits, struct wfs_permutation *ret_permutation);
 
 /** wfs_session_cursors() - get the permutation of the cursors that the session's principal gets
- *  from listings. Return: 1 (use it), 0 (it sees everything: plain cursors), -ENOMEM. */
+ *  from listings. @ret_permutation: plain value; set if the answer is 1. Return: 1, 0 (the
+ *  principal sees everything, so it gets cursors without a permutation), -ENOMEM. */
 int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutation *ret_permutation);
 
 /* --- rights that change --- */
 
-/** wfs_session_watch() - call `changed` of @watcher whenever what the session may see has changed.
- *  @watcher: caps/authority.h says what to set, and on which threads `changed` is called; kept
- *  until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
+/** wfs_session_watch() - have `changed` of @watcher called whenever what the session may see has
+ *  changed. @watcher: caps/authority.h says what to set, and on which threads `changed` is called;
+ *  borrowed until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started: @watcher
+ *  is not kept). */
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
@@ -121,6 +127,7 @@ void wfs_session_unpin(struct wfs_session_pin *pin);
 #define WFS_AUTO_SESSION_PIN WFS_CLEANUP(wfs_session_unpin)
 
 /** wfs_session_settle() - wait until all requests that are pinned now are unpinned
- *  After a change of rights and this call, no request is answered by the old rights. Requests that
- *  are pinned during the call are not waited for. Thread: one at a time. */
+ *  If this is called after rights have changed, no request is answered by the old rights once it
+ *  has returned. Requests that are pinned during the call are not waited for. Thread: one at a
+ *  time. */
 void wfs_session_settle(const struct wfs_session *session);

@@ -9,8 +9,9 @@
 
 #include <stdint.h>
 
-/** wfs_supervisor_tell() - send assignments, such as `READY=1`, one on each line; a failure is
- *  ignored. Waits while the queue of the socket, which has room for 10 datagrams, is full.
+/** wfs_supervisor_tell() - send @assignments, such as `READY=1`, one on each line, to systemd; a
+ *  failure is ignored. Waits while the queue of the socket, which has room for 10 datagrams, is
+ *  full.
  *  Thread: any. */
 void wfs_supervisor_tell(const char *assignments);
 

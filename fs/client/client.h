@@ -30,38 +30,40 @@ struct wfs_client;
  *  @as: principal to act as, must outlive the client; NULL: the operator
  *  @wait_ms: how long the owner may show no reaction before the client gives it up; at least
  *            WFS_CLIENT_WAIT_MIN_MS
- *  @ret_client: caller frees it with wfs_client_free()
+ *  @ret_client: set on success; caller frees it with wfs_client_free()
  *  Return: 0, or as wfs_socket_connect() (fs/base/socket.h): -ENOENT or -ECONNREFUSED (no owner;
- *  @error is not set), …; -ETIMEDOUT (timeout: the owner does not react) */
+ *  @error is not set), …; -ETIMEDOUT (timeout: the owner does not react; @error is set) */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
 	struct wfs_client **ret_client, struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
 
-/** wfs_client_post() - queue a request, which wfs_client_take() sends. @payload: copied; NULL: {}.
- *  Return: 0, or -ENOMEM. */
+/** wfs_client_post() - queue a request, which wfs_client_take() sends. @verb, @payload: copied;
+ *  @payload: NULL: {}. Return: 0, or -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
 
 /** wfs_client_attach() - send descriptors with the request that is posted next. @fds: borrowed
  *  until the answer to that request is taken; @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
-/** wfs_client_take() - send and receive what is possible, and take the next answer
- *  @wait: wait until there is one; a request must be open
- *  @ret_answer: caller releases it with wfs_answer_done()
- *  Return: 1 (also if the answer is an error); 0: no answer yet; -EINTR (cancelled: the owner went
- *  away), -ECONNRESET (the owner went away before it read the request, the first of this client: it
- *  can be sent to another owner), -ETIMEDOUT (timeout: the owner does not react), -EFBIG
- *  (too_large: of an answer), or another -errno; all with @error, and the caller can then only free
- *  the client. */
+/** wfs_client_take() - send and receive what is possible, and take the answer to the oldest request
+ *  whose answer was not taken yet
+ *  @wait: true: wait until the answer has come; then there must be such a request
+ *  @ret_answer: set if the answer is 1; caller releases it with wfs_answer_done()
+ *  (fs/verb/answer.h)
+ *  Return: 1 (also if the answer is an error); 0: no answer yet; -EINTR (cancelled: the owner has
+ *  gone), -ECONNRESET (the owner has gone before it read the only request of this client, which can
+ *  be sent to another owner), -ETIMEDOUT (timeout: the owner does not react), -EFBIG (too_large: an
+ *  answer has more than WFS_CLIENT_ANSWER_MAX bytes), or another -errno; all with @error, and the
+ *  caller can then only free the client. */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
-/** wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
- *  to be taken
- *  @index: place of the request, from 0, among those whose answers were not taken yet; with a
- *  larger number nothing ends
+/** wfs_client_abandon() - end a request whose answer is not wanted any more; the answer must still
+ *  be taken. wfs_client_take() sends this.
+ *  @index: place of the request, from 0, among those whose answers were not taken yet, in the order
+ *  in which they were posted; a larger number ends nothing
  *  Return: 0, or -ENOMEM. */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 

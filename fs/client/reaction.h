@@ -11,7 +11,8 @@
 #include "kernel/base/error.h"
 
 /** wfs_reaction() - connect to the owner of the world in @directory, and wait up to @wait_ms for a
- *  reaction. Return: did the owner react? True also if it has just ended. */
+ *  reaction. Return: did the owner react? True also if the connection fails at once, for instance
+ *  because the owner has just ended. */
 bool wfs_reaction(const char *directory, unsigned int wait_ms);
 
 /** wfs_reaction_missed() - fill @error: the owner of the world in @directory, whose process id the

@@ -31,8 +31,8 @@ struct wfs_control_content {
 
 void wfs_control_content_done(struct wfs_control_content *content);
 
-/** wfs_control_content_begin() - begin with empty content; from now on, closing the file sends a
- *  request
+/** wfs_control_content_begin() - begin with empty content; from now on, closing the file must send
+ *  a request (content->pending)
  *  @given: true: the file was opened with O_TRUNC, and the content is empty if nothing is written;
  *          false: the file was created, and if nothing is written, the request only makes the
  *          artifact, if it is missing */
@@ -40,13 +40,14 @@ void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
 /** wfs_control_content_write() - put @data at @offset of the content; a failure spoils the content
  *  Return: 0, -EINVAL (invalid_request: the content has not begun empty, bytes before @offset are
- *  missing, or a write was refused before), -EFBIG (too_large), -ENOMEM. */
+ *  missing, or the content is spoilt), -EFBIG (too_large: the content would have more than
+ *  WFS_REQUEST_SIZE_MAX bytes), -ENOMEM. */
 int wfs_control_content_write(struct wfs_control_content *content, uint64_t offset,
 	struct wfs_bytes data, struct wfs_error *error);
 
 /** wfs_control_content_truncate() - cut the content to @size bytes, or begin with empty content if
  *  @size is 0; a failure spoils the content. Return: 0, -EINVAL (invalid_request: the content has
- *  not begun empty, has fewer bytes than @size, or was spoilt before). */
+ *  not begun empty, has fewer bytes than @size, or is spoilt). */
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error);
 
@@ -55,15 +56,15 @@ int wfs_control_content_truncate(
 int wfs_control_content_refuse(
 	struct wfs_control_content *content, const char *reason, struct wfs_error *error);
 
-/** wfs_control_content_drop() - drop the bytes that were written; closing the file has nothing to
- *  do until the next change. Spoilt content stays spoilt. */
+/** wfs_control_content_drop() - drop the bytes that were written; nothing is pending any more until
+ *  the next change. Spoilt content stays spoilt. */
 void wfs_control_content_drop(struct wfs_control_content *content);
 
 /**
  * wfs_control_content_take() - make the payload of the verb `invoke` that writes the content to the
  * artifact @artifact_id or, if a file was created and nothing written, only makes the artifact
  * To be called if content->pending; afterwards nothing is pending, also on failure.
- * @ret_payload: caller owns it
+ * @ret_payload: set on success; caller owns it
  * Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM.
  */
 int wfs_control_content_take(struct wfs_control_content *content, const char *artifact_id,

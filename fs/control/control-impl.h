@@ -226,14 +226,14 @@ int wfs_control_enter(struct wfs_control *control);
 /** wfs_control_leave() - undo wfs_control_enter(). */
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - note that one release of a file of @user, which sent a request, has got
- *  the answer to it. When no other release waits for an answer, opens of `last` that wait for these
- *  continue. */
+/** wfs_control_late_end() - note that a release of a file of @user has completed what it had to
+ *  send. When no other release of this user has something to complete, the user's opens of `last`
+ *  that wait for releases continue. */
 void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
 /** wfs_control_open_new() - make the struct of an open file, count it (wfs_control_opened()), and
- *  put it on the connection's list. @flags: of open(2); @caller: thread and user that open it;
- *  @ret_open: caller frees it with wfs_control_open_free()
+ *  put it on the connection's list. @flags: of open(2); @caller: thread and user that open the
+ *  file; @ret_open: set on success; caller frees it with wfs_control_open_free()
  *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE (too many
  *  users, or open files of this user), -ENOMEM, … */
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
@@ -241,44 +241,47 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 
 /* --- control-user.c --- */
 
-/** wfs_control_user_find() - find or make the struct of a user
+/** wfs_control_user_find() - find or make the struct of the user @uid
  *  @acts: true: the user must be a principal, and gets a session; if that fails, the user's `last`
  *         gets the reason; false: the user need not be a principal, and gets no session
  *  @ret_user: borrowed until the connection ends; unchanged on failure
- *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX, or of users that are not
- *  principals WFS_CONTROL_STRANGERS_MAX), -ENOMEM, … */
+ *  Return: 0, -EACCES (@acts, and the user is not a principal), -ENFILE (the connection has
+ *  WFS_CONTROL_USERS_MAX users, or WFS_CONTROL_STRANGERS_MAX that are not principals, and this is
+ *  one), -ENOMEM, … */
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
 
 /** wfs_control_user_refuse() - put @error, of a failed request, into the user's `last`. @r: the
- *  -errno of the failure, not 0 */
+ *  -errno of the failure */
 void wfs_control_user_refuse(struct wfs_control *control, struct wfs_control_user *user,
 	const struct wfs_error *error, int r);
 void wfs_control_users_free(struct wfs_control *control);
 
 /* --- control-memory.c --- */
 
-/** wfs_control_take() - charge the user of an open file for memory
+/** wfs_control_take() - charge the user of an open file for @bytes more of memory
  *  If the user's other open files take little memory, this file may get more than the user's share,
  *  up to WFS_CONTROL_FILE_BYTES_MAX.
- *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
+ *  Return: 0; -EAGAIN (overloaded: the user, or all guests together, would have more than they
+ *  may): nothing is charged. */
 int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);
 
 /** wfs_control_give() - undo wfs_control_take() for @bytes of memory of an open file. */
 void wfs_control_give(struct wfs_control_open *open, size_t bytes);
 
-/** wfs_control_input() - charge the user of an open file for the memory that its input takes now,
- *  even if that is more than the user may have. Thread: the one that submits for open->current. */
+/** wfs_control_input() - charge the user of an open file for the memory that the file's input takes
+ *  now, in place of the earlier charge for input, even if the user then has more than it may.
+ *  Thread: the one that submits for open->current. */
 void wfs_control_input(struct wfs_control_open *open);
 
 /** wfs_control_output() - charge the user of an open file for the memory of the answers that the
- *  file has now
+ *  file has now, in place of the earlier charge for answers
  *  Lock: open->mutex is held, or the open(2) that made @open is not answered yet.
  *  Return: false: the user has more than it may; it is charged all the same. */
 bool wfs_control_output(struct wfs_control_open *open);
 
 /** wfs_control_opened() - count @open as one more open file of its user.
- *  Return: 0, -ENFILE (WFS_CONTROL_USER_OPENS_MAX). */
+ *  Return: 0, -ENFILE (the user, a guest, has WFS_CONTROL_USER_OPENS_MAX open files). */
 int wfs_control_opened(struct wfs_control_open *open);
 
 /** wfs_control_closed() - undo wfs_control_opened(), and take back all charges for memory of
@@ -315,8 +318,8 @@ enum { WFS_CONTROL_ARTIFACTS_INO = 255 };
  *  directory. */
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
 
-/** wfs_control_new_artifact_ino() - make a new node id for a file of an artifact. @number: of the
- *  artifact's cell, by which an artifact is found; 0: no artifact has the file's name yet */
+/** wfs_control_new_artifact_ino() - make a new node id for the file of an artifact. @number: of the
+ *  artifact's cell, by which the artifact is found; 0: no artifact has the file's name yet */
 fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number);
 
 /** wfs_control_artifact_number() - get the number from which wfs_control_new_artifact_ino() made
@@ -333,54 +336,59 @@ void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 
 /* --- control-op.c --- */
 
-/** wfs_control_begin() - do @op, now or after the operations of @open that wait, and reply to it.
- *  @op: allocated by the caller, and taken; a release is &open->release, and frees @open at its
- *  end */
+/** wfs_control_begin() - do @op, now or after the operations of @open that came earlier, and reply
+ *  to op->request. @op: allocated by the caller with malloc(3), and taken; but a release is
+ *  &open->release, has no reply, and frees @open at its end */
 void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
 
 /** wfs_control_call_new() - append an empty call, which counts as in flight, to those of @open.
- *  Return: owned by @open; NULL without memory (the current operation then fails). */
+ *  Return: the call, owned by @open; NULL without memory (the current operation then fails). */
 struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
 
-/** wfs_control_refuse() - end @call, which was not started, with call->call.error or, if that is
- *  not set, with the error for @r, a negative errno. */
+/** wfs_control_refuse() - end @call, which was not started, with the status @r, a negative errno,
+ *  and call->call.error or, if that is not set, the error for @r. */
 void wfs_control_refuse(struct wfs_control_call *call, int r);
 
 /** wfs_control_call_start() - start the verb of the file with call->payload
- *  Return: false: the world's queue is full, or calls before this one must end first. The call is
- *  started later, and the caller must start no other before it. */
+ *  Return: false: the world's queue is full, or earlier calls must end before this one begins. This
+ *  module then starts @call later, and the caller must start no other call. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 
-/** wfs_control_abandon() - end calls of an open file, because no client waits for them any more
- *  All are ended if open->interruptible; otherwise queries, and long calls that have not begun. */
+/** wfs_control_abandon() - end calls of an open file, because the mount is ending: all calls if
+ *  open->interruptible; otherwise queries, and those that take long (wfs_verb_takes_long() in
+ *  fs/verb/verb.h) and have not begun. */
 void wfs_control_abandon(struct wfs_control_open *open);
 
-/** wfs_control_submitted() - note that open->current starts no more calls: it is replied to when
- *  all of its calls are answered. */
+/** wfs_control_submitted() - note that the operation open->current starts no more calls: the reply
+ *  to the operation is sent when all of its calls are answered, maybe before this returns. @open
+ *  must not be used afterwards. */
 void wfs_control_submitted(struct wfs_control_open *open);
 
 /* --- control-answer.c --- */
 
 /** wfs_control_render() - append the answer of a call to @buffer, as one line: the result; after a
- *  failure, what wfs_call_envelope() makes; after a failure of a turn or chat that has details,
- *  these details, with `error` added. Without memory, @buffer becomes failed. */
+ *  failure, what wfs_call_envelope() (fs/verb/verb.h) makes; but after a failure of a turn or chat
+ *  that has details, these details, which have an `error` of their own, with `meta` added. Without
+ *  memory, @buffer becomes failed. */
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
 
 /** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset; of a file
- *  that can be written, but was not yet, of the help text. @ret_data: caller frees; unchanged if 0
- *  is returned
- *  Lock: open->mutex is held. Return: bytes in @ret_data, 0 (no more answers), or -ENOMEM. */
+ *  that can be written, but was not yet, of the help text. @ret_data: caller frees it with free();
+ *  set only if the answer is above 0
+ *  Lock: open->mutex is held. Return: number of bytes in @ret_data, 0 (no more answers), or
+ *  -ENOMEM. */
 ssize_t wfs_control_deliver(
 	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data);
 
-/** wfs_control_moved() - note that a write of @size bytes at @offset has moved the file position,
- *  and drop answers that were read. Lock: open->mutex is held. */
+/** wfs_control_moved() - note that a write of @size bytes at the file offset @offset has moved the
+ *  file position, and drop answers that were read. Lock: open->mutex is held. */
 void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t size);
 
 /* --- control-blob.c --- */
 
-/** wfs_control_blob_write() - append bytes to the blob that is being written to @open, and call
- *  wfs_control_submitted(). A failure becomes an answer of @open. */
+/** wfs_control_blob_write() - append the @size bytes at @data, which are copied, to the blob that
+ *  is being written to @open, and call wfs_control_submitted(). A failure becomes an answer of
+ *  @open. */
 void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size);
 
 /** wfs_control_blob_end() - have another thread store the blob that was written to @open (an empty
@@ -391,39 +399,41 @@ void wfs_control_blob_end(struct wfs_control_open *open);
 /* --- control-artifact.c --- */
 
 /** wfs_control_artifact_find() - find the number of the cell of an artifact that the session sees.
- *  @name: file name of the artifact. Return: 0, -ENOENT (missing, or not seen), … */
+ *  @name: file name of the artifact. Return: 0, -ENOENT (no such artifact, or the session does not
+ *  see it), … */
 int wfs_control_artifact_find(
 	const struct wfs_session *session, const char *name, uint64_t *ret_number);
 
 /** wfs_control_artifact_id() - find the id of the artifact whose cell has this number, if the
  *  session sees it. @ret_id: buffer of WFS_GRANT_NAME_MAX bytes and a NUL
- *  Return: 0, -ENOENT (missing, or not seen), … */
+ *  Return: 0, -ENOENT (no such artifact, or the session does not see it), … */
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id);
 
-/** wfs_control_artifact_change() - apply a write or a truncation to the content that @open
+/** wfs_control_artifact_change() - apply @op, a write or a truncation, to the content that @open
  *  collects, and call wfs_control_submitted(). A failure becomes an answer of @open. */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
 
-/** wfs_control_artifact_may_take() - is the content complete, now that a thread of the process that
- *  opened the file, @pid, has closed a descriptor? If not, the content is sent at a later close, or
- *  at the release. */
+/** wfs_control_artifact_may_take() - is the content complete, now that @pid, a thread of the
+ *  process that opened the file, has closed a descriptor of it? If not, the content is sent at a
+ *  later close, or at the release. */
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
 /** wfs_control_artifact_end() - send the content that @open has collected as an action, and call
- *  wfs_control_submitted() then or, if the queue is full, later. A failure becomes an answer of
- *  @open. */
+ *  wfs_control_submitted(); if the world's queue is full, both happen later, on another thread. A
+ *  failure becomes an answer of @open. */
 void wfs_control_artifact_end(struct wfs_control_open *open);
 
 /* --- control-client.c --- */
 
-/** wfs_control_process() - find the id of the process to which a thread belongs; 0: unknown. */
+/** wfs_control_process() - find the id of the process to which the thread with the id @thread
+ *  belongs; 0: unknown. */
 pid_t wfs_control_process(pid_t thread);
 
 /** wfs_control_holds() - has the process of @thread a descriptor of the control file with this
  *  inode number?
- *  Return: 1, 0, or -errno if that cannot be found out: -EMFILE, -ENFILE and -ENOMEM because this
- *  process lacks descriptors or memory, others because the other process
- *  cannot be examined. */
+ *  Return: 1, 0, or -errno if that cannot be found out: -EMFILE, -ENFILE or -ENOMEM because this
+ *  process lacks descriptors or memory, another one because the process of @thread cannot be
+ *  examined. */
 int wfs_control_holds(pid_t thread, uint64_t ino);
 
 /** wfs_control_killed() - is Linux ending @thread because of a signal? */

@@ -26,13 +26,15 @@
 
 enum { WFS_CONTROL_DEPTH_WORDS = WFS_JSON_DEPTH_MAX / 64 };
 
-/* Plain value; zero-initialised except for the options. */
+/* Plain value; zero-initialise, set the options and `context`; end with
+ * wfs_control_parser_done(). */
 struct wfs_control_parser {
 	size_t size_max_bytes; /* option: bytes of one value */
 	bool empty_lines;      /* option: an empty line is a request without a value */
 	bool words;            /* option: a line is a text, unless it begins with [, { or " */
-	/* Option: may a value be parsed that takes about @bytes of memory? Return: 0 (yes), or
-	 * -errno with @error. NULL: any value may. */
+	/* Option: may a value be parsed that takes about @bytes of memory? Called with `context` in
+	 * wfs_control_parser_take(). Return: 0 (yes), or -errno with @error. NULL: any value may
+	 * be. */
 	int (*admit)(void *context, size_t bytes, struct wfs_error *error);
 	void *context;
 
@@ -51,24 +53,25 @@ struct wfs_control_parser {
 
 void wfs_control_parser_done(struct wfs_control_parser *parser);
 
-/** wfs_control_parser_add() - append @size bytes to those that are to be parsed.
- *  Return: 0, or -ENOMEM (all pending bytes are dropped). */
+/** wfs_control_parser_add() - append @size bytes, which are copied, to those that are to be parsed.
+ *  Return: 0, or -ENOMEM (all bytes that were not taken yet are dropped). */
 int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, size_t size);
 
 /** wfs_control_parser_take() - take the next value
- *  @end: no more bytes come, so the pending ones are the last value
- *  @ret_json: caller owns one reference; NULL for an empty line
- *  Return: 1 (a value), 0 (no whole value), -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or
- *  what `admit` returned. After a failure the next call continues after the failed value. */
+ *  @end: true: no more bytes come, so the bytes that are left are the last value
+ *  @ret_json: set if the answer is 1; caller owns it; NULL for an empty line
+ *  Return: 1 (a value), 0 (no whole value), -EINVAL (invalid_json: not JSON), -EFBIG (too_large:
+ *  more than parser->size_max_bytes), -ENOMEM, or what `admit` returned. After a failure the next
+ *  call continues after the failed value. */
 int wfs_control_parser_take(
 	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error);
 
 /** wfs_control_parser_size() - get the size in bytes of the value that wfs_control_parser_take()
- *  would give; 0: no value is complete. @end: no more bytes come */
+ *  would give with the same @end; 0: none. */
 size_t wfs_control_parser_size(struct wfs_control_parser *parser, bool end);
 
-/** wfs_control_parser_trim() - if no bytes are pending, free the parser's memory beyond
- *  @size_max_bytes. */
+/** wfs_control_parser_trim() - if all bytes were taken, and the parser has memory for more than
+ *  @size_max_bytes, free this memory; otherwise do nothing. */
 void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_bytes);
 
 /** wfs_control_parser_drop() - drop the bytes that were not taken yet. */

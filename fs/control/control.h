@@ -19,11 +19,11 @@
 
 struct wfs_control;
 
-/* Option struct: plain value; borrowed during wfs_control_new. */
+/* Option struct: plain value; borrowed during wfs_control_new(). */
 struct wfs_control_options {
-	int fd;                /* of the mount; taken, also on failure */
-	const char *directory; /* its mount point, for messages */
-	struct wfs_keeper *keeper;
+	int fd;                    /* of the mount; taken, also on failure */
+	const char *directory;     /* its mount point, for messages */
+	struct wfs_keeper *keeper; /* of the mount, see fs/mount/keeper.h */
 	bool allow_other;
 	bool act;                /* all users act as the principal of the session */
 	bool trusted;            /* uids in requests can be trusted */
@@ -38,14 +38,14 @@ struct wfs_control_options {
 	void *context;
 };
 
-/** wfs_control_new() - serve a mount; returns when its files are usable. @ret_control: caller frees
- *  it with wfs_control_free(). Return: 0, or -errno with @error. */
+/** wfs_control_new() - serve a mount; returns when its files are usable. @ret_control: set on
+ *  success; caller frees it with wfs_control_free(). Return: 0, or -errno with @error. */
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error);
 
 /** wfs_control_free() - refuse new requests, end those that wait for turns, plans or queries with
- *  an error, wait until the others are answered, unmount, and stop the threads; accepts NULL. Must
- *  not be called from the `ended` of the options. */
+ *  an error, wait until all others are answered, unmount, and stop the threads; accepts NULL. Must
+ *  not be called from `ended` (struct wfs_control_options). */
 void wfs_control_free(struct wfs_control *control);
 WFS_DEFINE_AUTO(control, struct wfs_control, wfs_control_free)
 #define WFS_AUTO_CONTROL WFS_CLEANUP(wfs_auto_control)

@@ -17,7 +17,7 @@
 
 struct wfs_data;
 
-/* Option struct: plain value; borrowed during wfs_data_new. */
+/* Option struct: plain value; borrowed during wfs_data_new(). */
 struct wfs_data_options {
 	int fd;                /* of the mount; taken, also on failure */
 	const char *directory; /* its mount point, for messages */
@@ -26,18 +26,19 @@ struct wfs_data_options {
 	uid_t uid; /* owner of every file */
 	gid_t gid;
 	struct wfs_tree tree; /* its pointers must outlive the connection */
-	/* Called once, on a thread of the connection, after another process has unmounted it. */
+	/* Called once, on a thread of the connection, after the mount was unmounted otherwise than
+	 * by wfs_data_free(). */
 	void (*ended)(void *context);
 	void *context;
 };
 
 /** wfs_data_new() - serve a mount; returns when the tree can be used
- *  @ret_data: caller frees it with wfs_data_free()
+ *  @ret_data: set on success; caller frees it with wfs_data_free()
  *  Return: 0, or -errno (@error says what failed and what would help). */
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,
 	struct wfs_error *error);
 
-/** wfs_data_pause() - before an unmount: end the child process that lists ahead
+/** wfs_data_pause() - to be called before an unmount: end the child process that lists ahead
  *  (fs/data/listahead.h) and so keeps the mount busy, and start no other until
  *  wfs_data_resume(). */
 void wfs_data_pause(struct wfs_data *data);
@@ -45,8 +46,8 @@ void wfs_data_pause(struct wfs_data *data);
 /** wfs_data_resume() - undo wfs_data_pause(), because the mount was not unmounted. */
 void wfs_data_resume(struct wfs_data *data);
 
-/** wfs_data_free() - unmount if it is still mounted, and stop the threads; accepts NULL. Must not
- *  be called from `ended`. */
+/** wfs_data_free() - unmount @data if it is still mounted, and stop its threads; accepts NULL. Must
+ *  not be called from `ended` (struct wfs_data_options). */
 void wfs_data_free(struct wfs_data *data);
 WFS_DEFINE_AUTO(data, struct wfs_data, wfs_data_free)
 #define WFS_AUTO_DATA WFS_CLEANUP(wfs_auto_data)

@@ -27,7 +27,7 @@ struct wfs_listahead;
 
 /** wfs_listahead_new() - start the thread that has children list ahead
  *  @mount: path of the mount point; NULL: nothing is listed ahead
- *  @ret_listahead: caller frees it with wfs_listahead_free()
+ *  @ret_listahead: set on success; caller frees it with wfs_listahead_free()
  *  @tree, @numbers, @teller, @mount: borrowed until wfs_listahead_stop() has returned
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
@@ -41,8 +41,8 @@ void wfs_listahead_stop(struct wfs_listahead *listahead);
  *  request; accepts NULL. */
 void wfs_listahead_free(struct wfs_listahead *listahead);
 
-/** wfs_listahead_pause() - end the child, which keeps the mount busy, and start no other until
- *  wfs_listahead_resume(). */
+/** wfs_listahead_pause() - end the child, which keeps the mount busy, wait until it has ended, and
+ *  start no other until wfs_listahead_resume(). */
 void wfs_listahead_pause(struct wfs_listahead *listahead);
 void wfs_listahead_resume(struct wfs_listahead *listahead);
 
@@ -50,8 +50,8 @@ void wfs_listahead_resume(struct wfs_listahead *listahead);
  *  gets only names, without attributes: look-ups may follow. */
 void wfs_listahead_listed(struct wfs_listahead *listahead, uint64_t directory);
 
-/** wfs_listahead_looked_up() - note that a name of @directory, an inode number, was looked up and
- *  found. @next: offset (as for getdents) in the directory after the name */
+/** wfs_listahead_looked_up() - note that a name in @directory, an inode number, was looked up and
+ *  found. @next: offset in the directory (as of getdents(2)) after this name */
 void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory, uint64_t next);
 
 /** wfs_listahead_asks() - is the process @pid, which requests a listing, the child that lists
@@ -60,7 +60,7 @@ bool wfs_listahead_asks(struct wfs_listahead *listahead, pid_t pid);
 
 /** wfs_listahead_take() - decide whether the listing that the child reads gets one more entry
  *  @next: offset in the directory after the entry
- *  @ret_plain: true: the entry comes without attributes
+ *  @ret_plain: true: the entry is to be given without attributes
  *  Return: false: the window is full, and the listing ends before the entry. */
 bool wfs_listahead_take(struct wfs_listahead *listahead, uint64_t next, bool *ret_plain);
 

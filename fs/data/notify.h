@@ -52,7 +52,7 @@ struct wfs_notify {
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller; /* NULL: the world is not observed */
 	struct wfs_known *known;
-	atomic_bool texts_seen; /* a node was looked up of which wfs_tree_is_private() is true */
+	atomic_bool texts_seen; /* a node of wfs_tree_is_private() (fs/tree/tree.h) was looked up */
 	atomic_bool log_seen;   /* log.jsonl was looked up: its pages and size may be cached */
 	/* up to where lines were stored, counted from record 0; set by the teller */
 	atomic_uint_fast64_t log_end_bytes;
@@ -69,9 +69,10 @@ struct wfs_notify {
 	struct wfs_notify_deferred *deferred; /* lock; owned */
 };
 
-/** wfs_notify_init() - begin to notify Linux of each commit of the world of tree->session. @tree,
- *  @teller, @known: borrowed until wfs_notify_stop()
- *  Return: 0, or -errno: the caller still calls wfs_notify_stop() and wfs_notify_done(). */
+/** wfs_notify_init() - begin to notify Linux of each commit of the world of tree->session. @notify:
+ *  filled, also on failure; @tree, @teller, @known: borrowed until wfs_notify_stop()
+ *  Return: 0, or -errno; in both cases the caller later calls wfs_notify_stop() and then
+ *  wfs_notify_done(). */
 int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known);
 
@@ -80,28 +81,29 @@ void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
 /** wfs_notify_log_anew() - have Linux drop what it has cached of the log, after rights have changed
- *  To be called in a job of the teller. Sets the log's size to its present size. Lines that were
- *  not pushed, because the mount's principal could not see the log, are read when a reader asks for
- *  them. Does nothing if the principal may not see the log now. Return: 0, or -errno, which the job
- *  must return at once. */
+ *  To be called in a job of the teller. Replies then have the present size of the log. Lines that
+ *  were not pushed, because the mount's principal could not see the log, are read when a reader
+ *  asks for them. Does nothing if the principal may not see the log now. Return: 0, or -errno,
+ *  which the job must return at once. */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
-/** wfs_notify_log_ino() - compute the inode number that `journal/log.jsonl` has after cut @cut of
- *  the journal (WFS_NODE_LOG). */
+/** wfs_notify_log_ino() - compute the inode number (WFS_NODE_LOG) that `journal/log.jsonl` has at
+ *  the head after @cut cuts of the journal. */
 uint64_t wfs_notify_log_ino(uint32_t cut);
 
-/** wfs_notify_is_log() - is this the inode number of `journal/log.jsonl`, now or before a cut? */
+/** wfs_notify_is_log() - is @ino the inode number of `journal/log.jsonl` at the head, now or before
+ *  a cut? */
 bool wfs_notify_is_log(uint64_t ino);
 
-/** wfs_notify_grows() - is this the inode number of a file that grows: of the log, or of
+/** wfs_notify_grows() - is @ino the inode number of a file that grows: of the log, or of
  *  `events.jsonl` of a turn at the head? */
 bool wfs_notify_grows(uint64_t ino);
 
 /** wfs_notify_defer() - let a request wait whose reply has attributes of the log or of an
  *  `events.jsonl`, while a commit makes such files grow
- *  @answer: must reply to @request; gets @ino, too; called when the files have grown, on the thread
- *  of the teller or of the publisher
- *  Return: false: the caller must answer the request at once: no file is growing, or memory is
- *  lacking. */
+ *  @answer: must reply to @request; called once with @request and @ino, when the files have grown,
+ *  on the thread of the teller or of the publisher
+ *  Return: true: @answer will be called, or was called already; false: it will not, because no file
+ *  is growing or memory is lacking: the caller must reply at once. */
 bool wfs_notify_defer(
 	struct wfs_notify *notify, fuse_req_t request, uint64_t ino, wfs_notify_answer_fn *answer);

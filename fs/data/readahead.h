@@ -18,8 +18,8 @@
 struct wfs_readahead;
 
 /** wfs_readahead_new() - start the helper thread. @tree, @numbers, @fuse: borrowed until
- *  wfs_readahead_stop(); @ret_readahead: caller frees it with wfs_readahead_free(). Return: 0, or
- *  -errno. */
+ *  wfs_readahead_stop() has returned; @ret_readahead: set on success; caller frees it with
+ *  wfs_readahead_free(). Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct fuse_session *fuse, struct wfs_readahead **ret_readahead);
 
@@ -35,6 +35,6 @@ void wfs_readahead_free(struct wfs_readahead *readahead);
  *  scan may follow. */
 void wfs_readahead_listed(struct wfs_readahead *readahead, uint64_t ino);
 
-/** wfs_readahead_read() - note that a process has read the file with our inode number @ino, and
- *  that the daemon has answered, not the cache. */
+/** wfs_readahead_read() - note that a process has read the file with our inode number @ino from the
+ *  daemon, because the file was not in the cache of Linux. */
 void wfs_readahead_read(struct wfs_readahead *readahead, uint64_t ino);

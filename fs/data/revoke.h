@@ -32,17 +32,18 @@ struct wfs_revoke {
 };
 
 /** wfs_revoke_init() - from now on, have Linux drop what it has cached when the rights of
- *  tree->session change. All arguments but @revoke are borrowed until the last call of a function
- *  here. Return: 0, -EAGAIN (no thread could be started). */
+ *  tree->session change. @revoke: filled, also on failure; the other arguments are borrowed until
+ *  no function of this header is called any more. Return: 0, -EAGAIN (no thread could be
+ *  started). */
 int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify);
 
-/** wfs_revoke_stop() - stop watching the rights. The caller has stopped the teller; requests of
- *  Linux may still come. */
+/** wfs_revoke_stop() - stop watching the rights; to be called after wfs_teller_stop()
+ *  (fs/data/teller.h). Requests of Linux may still come. */
 void wfs_revoke_stop(struct wfs_revoke *revoke);
 
-/** wfs_revoke_make_room() - have Linux soon forget some unused inodes, because revoke->known is
- *  nearly full. Thread: any. */
+/** wfs_revoke_make_room() - have Linux forget some unused inodes, because revoke->known is nearly
+ *  full; returns before that is done. Thread: any. */
 void wfs_revoke_make_room(struct wfs_revoke *revoke);
 
 /** wfs_revoke_contents() - have Linux drop pages, mappings and attributes of all inodes in @known,

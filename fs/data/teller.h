@@ -26,45 +26,47 @@ enum {
 
 struct wfs_teller;
 
-/** wfs_teller_limit_ms() - how long one notification may take before the teller is given up, in
- *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds, 1 to WFS_TELLER_LIMIT_MAX_S), or
- *  WFS_TELLER_LIMIT_MS if that is not set or has another value. */
+/** wfs_teller_limit_ms() - get how long one notification may take before the teller is given up, in
+ *  milliseconds: from the environment variable WORLDFS_NOTIFY_LIMIT (seconds, 1 to
+ *  WFS_TELLER_LIMIT_MAX_S), or WFS_TELLER_LIMIT_MS if it is not set or has another value. */
 unsigned int wfs_teller_limit_ms(void);
 
 /** wfs_teller_new() - start the thread that notifies Linux
  *  @fuse: of the mount; a reference is kept
  *  @numbers: copied
  *  @limit_ms: how long one notification may take; at least 10
- *  @ret_teller: caller frees it with wfs_teller_free()
+ *  @ret_teller: set on success; caller frees it with wfs_teller_free()
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
 	struct wfs_teller **ret_teller);
 
 /** wfs_teller_run() - have the teller's thread call @job with @context, and wait for its result
- *  @job: notifies Linux by the functions below. If one of them returns an error other than -ENOENT,
- *  the job must return this error at once, without using memory of the caller: after -ECANCELED the
- *  caller does not wait any more
- *  Thread: any.
- *  Return: what @job has returned; -ECANCELED (the teller was given up or stopped). */
+ *  @job: notifies Linux by the functions for jobs below. If one of these returns an error other
+ *  than -ENOENT, the job must return this error at once, without using memory of the caller: after
+ *  -ECANCELED the caller of wfs_teller_run() does not wait any more
+ *  Thread: any but the teller's.
+ *  Return: what @job has returned; -ECANCELED (the teller was given up or stopped, maybe before
+ *  @job was called). If this call gives the teller up, it also calls wfs_teller_end(). */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
 /** wfs_teller_post() - have the teller's thread call @job with @context when it has no other job,
- *  without waiting; its result is ignored. Does nothing if a posted job still waits, or the teller
- *  was given up or stopped.
- *  @job: as of wfs_teller_run(); @context: must stay valid until wfs_teller_free() has returned */
+ *  without waiting for that; the job's result is ignored. Does nothing if a posted job still waits,
+ *  or the teller was given up or stopped.
+ *  @job: as for wfs_teller_run(); @context: must stay valid until wfs_teller_free() has returned */
 void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
 /** wfs_teller_end() - abort the mount's FUSE connection, because Linux may have outdated contents,
- *  and wait until it is aborted, at most about as long as one notification may take. @why: for the
- *  log */
+ *  and wait until it is aborted, at most about as long as one notification may take; if the
+ *  connection is being aborted already, only wait. @why: text for the program's log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
-/** wfs_teller_set_log() - note the inode number of the log, whose size is dropped when the
- *  connection ends. Thread: any. */
+/** wfs_teller_set_log() - note @ino, the inode number of journal/log.jsonl, whose size Linux must
+ *  drop when wfs_teller_end() aborts the connection. Thread: any. */
 void wfs_teller_set_log(struct wfs_teller *teller, uint64_t ino);
 
-/** wfs_teller_stop() - begin no new job, and have a running one given up after at most about a
- *  second; does not wait, and may be called several times. */
+/** wfs_teller_stop() - begin no new job for wfs_teller_run() or wfs_teller_post(), and have the
+ *  teller given up if the notification of a running job takes longer than about a second; does not
+ *  wait, and may be called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
 /** wfs_teller_free() - wait until a posted job has ended or the teller is given up, and release the
@@ -83,21 +85,24 @@ int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *
 /* For @offset below: attributes only. */
 #define WFS_TELLER_ATTRIBUTES UINT64_MAX
 
-/** wfs_teller_inode() - have Linux drop the attributes of an inode, and its pages or listing from
- *  @offset on. Return: as wfs_teller_entry(). */
+/** wfs_teller_inode() - have Linux drop the attributes of the inode @ino, and its pages or listing
+ *  from @offset on. Return: as wfs_teller_entry(). */
 int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
-/** wfs_teller_store() - put @bytes into Linux's cached pages of a file, at @offset. @bytes: must
- *  stay valid even if the teller is given up. Return: as wfs_teller_entry(). */
+/** wfs_teller_store() - put @bytes into Linux's cached pages of the file @ino, at @offset. @bytes:
+ *  must stay valid until this returns, even if the teller is given up: memory of the job, not of
+ *  the caller of wfs_teller_run(). Return: as wfs_teller_entry(). */
 int wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
 
-/** wfs_teller_inode_here() - do wfs_teller_inode() on the calling thread, even after the teller was
- *  given up. Not for pages of a listing, because no limit ends the wait. */
+/** wfs_teller_inode_here() - do the same as wfs_teller_inode(), but on the calling thread, even
+ *  after the teller was given up. Not for pages of a listing, because no limit ends the wait.
+ *  Return: 0, -ENOENT (Linux does not know the inode, or the mount is gone), or another -errno. */
 int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
 /* --- whole jobs --- */
 
 /** wfs_teller_listing() - have Linux drop the cached listing of @directory, an inode number, by a
- *  job of its own, and wait for it. Return: as wfs_teller_run(). */
+ *  job of its own, and wait for the job. Thread: any but the teller's. Return: as
+ *  wfs_teller_entry(). */
 int wfs_teller_listing(struct wfs_teller *teller, uint64_t directory);

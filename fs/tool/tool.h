@@ -28,7 +28,7 @@ struct wfs_tool {
 	const char *signature; /* for people */
 	const char *summary;   /* for people */
 	const char *description;
-	struct wfs_field arguments[WFS_TOOL_ARGUMENTS_MAX + 1]; /* the last has no name */
+	struct wfs_field arguments[WFS_TOOL_ARGUMENTS_MAX + 1]; /* ended by one without name */
 	struct wfs_task_kind task;
 	/* Makes the action as which an agent's call of this tool is recorded. NULL for tools that
 	 * are not actions. @arguments: checked. Return: new reference, NULL without memory. */
@@ -37,19 +37,19 @@ struct wfs_tool {
 extern const struct wfs_tool wfs_tools[];
 extern const size_t wfs_tool_count;
 
-/** wfs_tool_find() - find a tool by its name; NULL: no tool has it. */
+/** wfs_tool_find() - find the tool with the name @name; NULL: no tool has this name. */
 const struct wfs_tool *wfs_tool_find(const char *name);
 
 /**
  * wfs_tool_schema() - make the JSON Schema of a tool's arguments: an object without further members
- * @strict: for interfaces that need every argument: optional ones are required, and may be null;
- *          false: optional ones may be left out
+ * @strict: true: for interfaces in which every argument must be given: optional ones are required,
+ *          and may be null; false: optional ones may be left out
  * Return: new reference, NULL without memory.
  */
 json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict);
 
 /** wfs_tool_definitions() - make [{type: "function", function: {name, description, parameters,
- *  strict}}] of all tools; `parameters` is the strict wfs_tool_schema().
+ *  strict}}] of all tools; `parameters` is what wfs_tool_schema() makes with @strict.
  *  Return: new reference, NULL without memory. */
 json_t *wfs_tool_definitions(void);
 

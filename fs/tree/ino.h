@@ -14,15 +14,15 @@
  *   log, records, events:  12 bits cut, 40 bits number
  *   tools of servers:      4 bits directory kind or 15, 56 bits number of the server or tool
  *   others:                60 bits number
- * An entity is an artifact, principal, turn, plan, or what domains add.
- * In it, cut is how often the journal was cut so far. FUSE fixes the root of the head at 1. A node
- * whose parts do not fit (wfs_node_fits()) is answered like a missing one.
+ * An entity is an artifact, principal, turn, plan, or what domains add; `cut` is how often the
+ * journal was cut so far. FUSE fixes the root of the head at 1. A look-up of a node whose parts do
+ * not fit (wfs_node_fits()) is answered like one of a missing node.
  *
  * Most files of artifacts, principals, turns and plans are made from one version of one cell, and
  * have its number, so they are as immutable as the version. The file of a plan's step has the
  * number of a version of the step's cell. `events.jsonl` of a turn is made from records, and has
  * the number of the last of them: each new event makes another file below heights. `grants.json` is
- * made from many cells, and a revoked grant leaves no cell, so no version stands for all of them:
+ * made from many cells, and a revoked grant leaves no cell, so no version can stand for the file:
  * the file has the number of the height at which it was looked up, like journal/head. A later
  * look-up may give another inode with equal bytes. When the grants change, and when heights are
  * dropped, mounts have Linux forget the name at the head. Content and code of an artifact, and
@@ -39,8 +39,8 @@
  * include the number of the cut. At the head, events.jsonl of a turn is one file, which grows, and
  * has the number of its first event.
  *
- * These numbers show how many cells, versions and records the world has, so mounts of limited
- * scopes permute them: fs/data/numbers.h.
+ * These numbers show how many cells, versions and records the world has, so mounts whose principal
+ * does not see everything permute them: fs/data/numbers.h.
  */
 #pragma once
 
@@ -80,9 +80,9 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_TEXTS,    /* in /journal: private texts that records name */
 	WFS_DIRECTORY_ENTITIES, /* of all artifacts, principals, … */
 	WFS_DIRECTORY_TOOLS,    /* of servers of outside tools */
-	WFS_DIRECTORY_SERVER,   /* of one of them; has a layout of its own, too */
-	WFS_DIRECTORY_ENTITY,   /* of one of them; this and the next have a layout of their own */
-	WFS_DIRECTORY_ITEMS,    /* within it: `steps` of a plan, `entries` of a memory store */
+	WFS_DIRECTORY_SERVER,   /* of one server; has a layout of its own, too */
+	WFS_DIRECTORY_ENTITY,   /* of one entity; has a layout of its own */
+	WFS_DIRECTORY_ITEMS,    /* in that: `steps`, `entries`, …; has a layout of its own */
 	WFS_DIRECTORY_KIND_COUNT,
 };
 
@@ -108,6 +108,6 @@ bool wfs_node_fits(const struct wfs_node *node);
 /** wfs_ino_encode() - compute the inode number of @node, for which wfs_node_fits() is true. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
 
-/** wfs_ino_decode() - find the node with the inode number @ino. Return: false: no node can have
- *  it. */
+/** wfs_ino_decode() - compute the node that has the inode number @ino; it need not exist. Return:
+ *  false: no node can have this number, and @ret_node is not set. */
 bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node);

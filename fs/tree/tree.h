@@ -34,12 +34,13 @@ struct wfs_tree {
 	const struct wfs_session *session;
 	const char *ctl_target;    /* target of the symlink /ctl; NULL: no symlink */
 	bool ctl_directory;        /* /ctl is an empty directory instead (a nested mount point) */
-	struct wfs_error *refusal; /* filled with the reason after -EACCES; may be NULL */
-	/* How many bytes log.jsonl has at the head, counted from record 0, so that it grows only
-	 * when Linux was notified (fs/data/notify.h); NULL: it has all records. */
+	struct wfs_error *refusal; /* gets the reason of -EACCES, if known; may be NULL */
+	/* Points to the number of bytes that log.jsonl has at the head, counted from record 0, so
+	 * that the file grows only when Linux was notified (fs/data/notify.h); NULL: it has all
+	 * records. */
 	const atomic_uint_fast64_t *log_end_bytes;
-	/* At the head, events.jsonl has the events below this height, so that it grows only when
-	 * Linux was notified (fs/data/notify.h); 0 or NULL: all events. */
+	/* Points to the height below which events are in events.jsonl at the head, so that the file
+	 * grows only when Linux was notified (fs/data/notify.h); 0, or NULL: all events. */
 	const atomic_uint_fast64_t *events_height;
 	struct wfs_tree_scan *scan; /* limits wfs_tree_list(); NULL: no limit */
 };
@@ -59,41 +60,41 @@ struct wfs_attr {
  *  from a look-up or a listing. Return: 0, -ENOENT, -EACCES, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_is_private() - is @node the file of a private text; or the directory `raw` of a turn,
- *  or a file in it, whose bytes may have private texts in them? */
+/** wfs_tree_is_private() - may @node have private texts in its bytes: is it the file of a private
+ *  text, or the directory `raw` of a turn, or a file in `raw`? */
 bool wfs_tree_is_private(const struct wfs_node *node);
 
 /** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
 bool wfs_tree_is_events(const struct wfs_node *node);
 
-/** wfs_tree_growing_events() - fill @ret_node with the node of a turn's `events.jsonl` in the live
- *  tree, where the file grows
- *  Return: 0, -ENOENT (the turn has no event), … */
+/** wfs_tree_growing_events() - make the node of a turn's `events.jsonl` in the live tree, where the
+ *  file grows, without judging. Return: 0, -ENOENT (the turn has no event), … */
 int wfs_tree_growing_events(
 	struct wfs_view *view, struct wfs_bytes turn_id, struct wfs_node *ret_node);
 
 /** wfs_tree_lookup() - look a name up in the directory with the inode number @parent
- *  @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
+ *  @ret_attr: after -ENOENT, if `uncached` is true, the name may appear without a notification (a
  *  record that does not exist yet, a name that a grant will show), so the miss must not be cached
- *  Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, … */
+ *  Return: 0, -ENOENT, -ENOTDIR (@parent is not a directory), -ENAMETOOLONG (@name has more than
+ *  WFS_NAME_MAX bytes), … */
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
 /** wfs_tree_by_number() - compute the attributes of the node with the inode number @ino, which a
  *  client may have guessed, or kept from an earlier mount
- *  Return: 0, -ENOENT (no path of this session leads there), … */
+ *  Return: 0, -ENOENT (no path that the session sees leads to such a node), … */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_parent() - compute the attributes of the parent of the directory @ino; the root is its
- *  own parent. Return: 0, -ENOENT (@ino is not a directory, or no path of this session leads
- *  to it), … */
+/** wfs_tree_parent() - compute the attributes of the parent of the directory with the inode number
+ *  @ino; the root is its own parent. Return: 0, -ENOENT (this is not a directory, or no path that
+ *  the session sees leads to it), … */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_takes_long() - is the file @ino of a kind that may be made of so many cells that
- *  reading a part of it takes seconds? */
+/** wfs_tree_takes_long() - is the file with the inode number @ino of a kind that may be made of so
+ *  many cells or records that reading a part of it takes seconds? */
 bool wfs_tree_takes_long(uint64_t ino);
 
-/** wfs_tree_path_takes_long() - does the path look like that of a file for which
+/** wfs_tree_path_takes_long() - does @path look, by its last names, like that of a file for which
  *  wfs_tree_takes_long() is true? The file may be missing. */
 bool wfs_tree_path_takes_long(const char *path);
 
@@ -109,12 +110,12 @@ bool wfs_tree_path_names_height(const char *path);
 bool wfs_tree_path_is_live(const char *path);
 
 /** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
- *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
- *  @height: of the tree; WFS_HEIGHT_HEAD: the live tree
- *  @ret_height: the height of the tree in which the path ends: @height, or the one that a path
- *               below `at/` names; after a failure, the height of the last name that was found;
- *               NULL: not wanted
- *  Return: 0, -ENOENT, -ENOTDIR, … */
+ *  Symlinks are not followed, except `at/head`. Only the path of a directory may end with `/`.
+ *  @height: of the tree in which @path begins; WFS_HEIGHT_HEAD: the live tree
+ *  @ret_height: height of the tree in which the path ends: @height, or the one that a path below
+ *               `at/` names; after a failure, that of the last name that was found; may be NULL
+ *  Return: 0, -ENOENT, -ENOTDIR (a name before a `/` is not that of a directory), -ENAMETOOLONG (a
+ *  name has more than WFS_NAME_MAX bytes), … */
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height);
 
@@ -125,12 +126,13 @@ struct wfs_tree_entry {
 	uint64_t cookie; /* a listing that gets it begins after this entry; never 0 */
 };
 
-/** wfs_tree_list() - list the names of a directory, without `.` and `..`; the listing of `at`,
- *  which has too many names, is empty
- *  @cookie: 0, or the cookie of the last entry that was taken; it stays valid when names change
- *  @each: called with @context and each entry until it returns false, or until tree->scan ends the
- *         listing
- *  Return: 0, -ENOTDIR, -ENOENT, … */
+/** wfs_tree_list() - list the names in the directory with the inode number @ino, without `.` and
+ *  `..`; the listing of `at`, which has too many names, is empty
+ *  @cookie: 0, or the cookie of the entry after which the listing begins; it stays valid when names
+ *           change
+ *  @each: called on this thread with @context and each entry until it returns false, or until
+ *         tree->scan ends the listing
+ *  Return: 0, -ENOTDIR (this is not a directory), -ENOENT, … */
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
@@ -151,39 +153,43 @@ struct wfs_tree_data {
 void wfs_tree_data_done(struct wfs_tree_data *data);
 #define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)
 
-/** wfs_tree_read() - read up to @size bytes of a file from @offset on; fewer only at its end
- *  @ret_data: caller releases it with wfs_tree_data_done()
- *  Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), … */
+/** wfs_tree_read() - read up to @size bytes, from @offset on, of the file with the inode number
+ *  @ino; fewer only at the end of the file
+ *  @ret_data: set on success; caller releases it with wfs_tree_data_done()
+ *  Return: 0, -EISDIR (this is a directory), -EINVAL (this is a symlink), -ENOENT, -EACCES, -EIO,
+ *  … */
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
-/** wfs_tree_read_in() - as wfs_tree_read(), but read the file @node, and in data->view, which the
- *  caller has opened. Only for files whose contents do not depend on the view.
- *  Return: as wfs_tree_read(); the caller calls wfs_tree_data_done() in any case. */
+/** wfs_tree_read_in() - as wfs_tree_read(), but read the file @node in data->view, which the caller
+ *  has opened. Only for files whose contents do not depend on the view.
+ *  @data: zeros except `view`, or from an earlier call, whose bytes are then dropped; caller
+ *  releases it with wfs_tree_data_done(), also after a failure. Return: as wfs_tree_read(). */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 
-/** wfs_tree_link() - append the target of a symlink to @buffer. Return: 0, -EINVAL (not a link),
- *  … */
+/** wfs_tree_link() - append the target of the symlink with the inode number @ino to @buffer.
+ *  Return: 0, -EINVAL (this is not a symlink), … */
 int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
-/** wfs_tree_xattrs() - list all extended attributes of a node
- *  @each: called with @context and each name (`user.worldfs.…`) and value until it returns false
+/** wfs_tree_xattrs() - list all extended attributes of the node with the inode number @ino
+ *  @each: called on this thread with @context and each name (`user.worldfs.…`) and value, both
+ *         borrowed for the call, until it returns false
  *  Return: 0, -ENOENT, … */
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
-/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning;
- *  the path of a directory below a height begins with `at/`.
- *  Return: 0, -ENOTDIR, -ENOENT, … */
+/** wfs_tree_path() - append the path of the directory with the inode number @ino to @buffer,
+ *  without a `/` at its beginning; the path of a directory below a height begins with `at/`.
+ *  Return: 0, -ENOTDIR (this is not a directory), -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
 /** wfs_tree_root_name() - get the fixed name of the root with the number @index, from 0 on; static;
- *  NULL after the last. A tree may lack some of them. */
+ *  NULL after the last. A tree may lack some of these names. */
 const char *wfs_tree_root_name(size_t index);
 
-/** wfs_tree_directory_ino() - compute the inode number of a directory of the head. @reducer_id: of
- *  the reducer whose directory it is; otherwise 0 */
+/** wfs_tree_directory_ino() - compute the inode number of the directory of the kind @kind at the
+ *  head. @reducer_id: for WFS_DIRECTORY_REDUCER, of the reducer; otherwise 0 */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
 /** wfs_tree_entities_ino() - compute the inode number of the directory, at the head, of all
@@ -192,12 +198,12 @@ uint64_t wfs_tree_entities_ino(enum wfs_entity entity);
 
 /** wfs_tree_entity_ino() - compute the inode number of the directory of one artifact, principal,
  *  turn or plan at the head
- *  @cell: number of its cell
+ *  @cell: number of its cell, see wfs_view_number() (kernel/read/view.h)
  *  Return: false if the number is too large for an inode. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);
 
 /** wfs_tree_items_ino() - compute the inode number of a directory at the head that is within the
  *  directory of an entity: `steps` of a plan, `entries` of an artifact
- *  @cell: number of the entity's cell
+ *  @cell: number of the entity's cell, see wfs_view_number() (kernel/read/view.h)
  *  Return: false if the number is too large for an inode. */
 bool wfs_tree_items_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);

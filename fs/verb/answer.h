@@ -7,7 +7,7 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
 
-/* Plain value; release with wfs_answer_done. */
+/* Plain value; zero-initialised is empty; release with wfs_answer_done(). */
 struct wfs_answer {
 	int status;             /* 0 or -errno */
 	json_t *result;         /* owned; when status is 0 */
@@ -19,6 +19,7 @@ void wfs_answer_done(struct wfs_answer *answer);
 #define WFS_AUTO_ANSWER WFS_CLEANUP(wfs_answer_done)
 
 /** wfs_answer_read() - read an answer from the JSON object that the control socket sends for it
- *  @envelope: borrowed; may be changed. If it is malformed, the answer is an internal_error.
+ *  @envelope: the object, borrowed; its `result` loses `meta`. If it is malformed, the answer is
+ *  the error internal_error.
  *  @ret_answer: caller releases it with wfs_answer_done() */
 void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer);

@@ -37,16 +37,16 @@ struct wfs_order {
 	size_t under_way[WFS_ORDER_COUNT];
 };
 
-/** wfs_order_kind() - find the kind of a request. @payload: NULL: {}; @verb: any name; if no verb
- *  has it, the kind is WFS_ORDER_READ */
+/** wfs_order_kind() - find the kind of a request. @verb: any name; if no verb has this name, the
+ *  kind is WFS_ORDER_READ. @payload: NULL: {} */
 enum wfs_order_kind wfs_order_kind(const char *verb, const json_t *payload);
 
-/** wfs_order_waits() - must the client's next request, which is of this kind, wait for an answer to
- *  one of those that are begun? */
+/** wfs_order_waits() - must the client's next request, which is of the kind @kind, wait until a
+ *  request that has begun is answered? */
 bool wfs_order_waits(const struct wfs_order *order, enum wfs_order_kind kind);
 
-/** wfs_order_begin() - note that a request of this kind is begun. */
+/** wfs_order_begin() - note that a request of the kind @kind is begun. */
 void wfs_order_begin(struct wfs_order *order, enum wfs_order_kind kind);
 
-/** wfs_order_end() - note that a request of this kind, which was begun, is answered. */
+/** wfs_order_end() - note that a request of the kind @kind, which was begun, is answered. */
 void wfs_order_end(struct wfs_order *order, enum wfs_order_kind kind);

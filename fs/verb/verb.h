@@ -43,13 +43,14 @@ struct wfs_mount_options {
 
 /* Functions of the program for verbs, beside the session (mounting, shutting down). */
 struct wfs_host {
-	/* Serve a mount, whose descriptors are taken, and whose texts are borrowed for this call.
-	 * Called on the thread that started the call. Return: 0 or -errno with @error. */
+	/* Serve a mount. @mount: mount->handed is taken, also on failure; its texts are borrowed
+	 * until this returns. Called on the thread that started the call of the verb. Return: 0 or
+	 * -errno with @error. */
 	int (*mount)(
 		struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error);
 	/* Unmount the mount that was made on @directory. Return: 0 or -errno with @error. */
 	int (*umount)(struct wfs_host *host, const char *directory, struct wfs_error *error);
-	/* Begin to end the owner, without waiting. */
+	/* Begin to end the owner, and return without waiting for its end. */
 	void (*shutdown)(struct wfs_host *host);
 	/* Add facts that only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
@@ -84,7 +85,7 @@ struct wfs_caller {
 struct wfs_call {
 	const struct wfs_session *session;
 	struct wfs_host *host;     /* NULL: verbs that need one are not_enabled */
-	struct wfs_driver *driver; /* of turns and plans; NULL: that of the host */
+	struct wfs_driver *driver; /* of turns and plans; NULL: that of `host` */
 	json_t *payload;           /* an object, or NULL for {}; owned, released by wfs_call_done */
 	const struct wfs_caller
 		*caller;          /* at the other end of the control socket; NULL elsewhere */
@@ -109,21 +110,22 @@ struct wfs_call {
 	bool stranger;
 	const struct wfs_form *answer; /* private: of the result; NULL: not known */
 	enum wfs_effect effect;        /* private */
-	atomic_bool gone; /* the caller has gone: a request that is not begun is dropped */
+	atomic_bool gone;           /* private; the caller has gone: what is not begun is dropped */
 	struct wfs_request request; /* private to verbs that change something */
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
 
-/** wfs_call_start() - begin to run @verb for @call, whose `done` reports the end, also of a call
- *  that fails at once, such as one of an unknown verb (unknown_method). */
+/** wfs_call_start() - begin to run the verb with the name @verb for @call, whose `done` reports the
+ *  end, also of a call that fails at once, such as one of an unknown verb (unknown_method).
+ *  @call: must live until `done` is called, which may be before this function returns */
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
 /** wfs_call_abandon() - end a call as early as possible, because its caller has gone
  *  `done` is still called. The function may be called until `done` has returned. */
 void wfs_call_abandon(struct wfs_call *call);
 
-/** wfs_verb_drives() - does this verb make agents or plans run, or ask outside servers, so
- *  that it needs a driver? */
+/** wfs_verb_drives() - does the verb with this name make agents or plans run, or ask outside
+ *  servers, so that it needs a driver? */
 bool wfs_verb_drives(const char *verb);
 
 /** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has
@@ -135,22 +137,23 @@ void wfs_call_done(struct wfs_call *call);
 
 /** wfs_call_envelope() - make the answer as the control socket sends it: {"ok":true,"result":…} or
  *  {"error":{category,code,details?,message,retriable},"meta"?:…,"ok":false}
- *  @id: added when not NULL
+ *  @id: of the request; becomes the member `id`; NULL: none
  *  Return: new reference, or NULL without memory. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
-/** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds?
- *  @payload: NULL: {} */
+/** wfs_verb_takes_long() - would a call of @verb with this payload be a query, or run code, so that
+ *  it may take seconds? @payload: NULL: {} */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
-/** wfs_verb_slow() - may this call work or wait so long (queries, blobs, mounts, the whole world)
- *  that it needs a thread that may wait? False for an unknown verb. @payload: NULL: {} */
+/** wfs_verb_slow() - may a call of @verb with this payload work or wait so long (queries, blobs,
+ *  mounts, the whole world) that it must be started on a thread that may wait? False for an unknown
+ *  verb. @payload: NULL: {} */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
- * wfs_verb_reads_long() - may this call read for so long that it must not keep other calls waiting?
- * True for some files (wfs_tree_takes_long() in fs/tree/tree.h), and for queries of a guest, which
- * may look at any number of cells
+ * wfs_verb_reads_long() - may a call of @verb with this payload read for so long that it must not
+ * keep other calls waiting? True for some files (wfs_tree_takes_long() in fs/tree/tree.h), and for
+ * queries of a guest, which may look at any number of cells
  * @payload: NULL: {}
  * @guest: the client is not the operator
  */
@@ -160,8 +163,8 @@ bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
  * For code that ends a call without a verb (a blob that was streamed, a server that stops).
  */
 
-/** wfs_verb_finish() - end a call: set its status, and call call->done, which may free @call
- *  @r: 0: call->result is set, and gets call->meta, if any, as a member; or -errno: the result is
- *  dropped, and call->error and call->meta are filled if they are missing; but a caller that may
- *  query nothing gets no meta */
+/** wfs_verb_finish() - end a call: set call->status, and call call->done, which may free @call
+ *  @r: 0: call->result is set, and gets call->meta, if any, as its member `meta`; or -errno: the
+ *  result is dropped, call->error is filled if it is not, and call->meta, if it is NULL, with that
+ *  of the head; but it becomes NULL if the caller may query nothing */
 void wfs_verb_finish(struct wfs_call *call, int r);
