@@ -107,8 +107,8 @@ int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
 	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
 /** wfs_driving_sent() - get the messages for the run's next request to its model, with stand-ins
- *  for private texts. @ret_messages: an array, see kernel/domain/turn/turn-read.h; caller owns it.
- *  Return: 0, or -errno. */
+ *  for private texts. @ret_messages: an array, as from wfs_turn_sent()
+ *  (kernel/domain/turn/turn-read.h); set on success; caller owns it. Return: 0, or -errno. */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the

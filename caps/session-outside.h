@@ -27,13 +27,14 @@ struct wfs_session_tool {
 	const json_t *annotations; /* NULL: none */
 };
 
-/** wfs_session_sees_tool() - may the principal get this tool in a list, or as a tool of a model?
- *  Yes if grants and policy allow to call it with some arguments, at least after an approval or
- *  with more budget. Return: 1, 0, -ENOMEM. */
+/** wfs_session_sees_tool() - may the session's principal get @tool in a list, or as a tool of a
+ *  model? Yes if grants and policy allow the principal to call @tool with some arguments, at least
+ *  after an approval or with more budget. Return: 1, 0, -ENOMEM. */
 int wfs_session_sees_tool(const struct wfs_session *session, const struct wfs_session_tool *tool);
 
-/** wfs_session_covers_tool() - does a grant of the principal cover a tool of this full name,
- *  whatever the policy says, and whether or not a server lists the tool? Return: 1, 0, -ENOMEM. */
+/** wfs_session_covers_tool() - does a grant of the session's principal cover a tool with the full
+ *  name @name, whatever the policy says, and whether or not a server lists the tool? Return: 1, 0,
+ *  -ENOMEM. */
 int wfs_session_covers_tool(const struct wfs_session *session, const char *name);
 
 /* A call that is to be made. Zero-initialise, set the members up to `of`. */

@@ -48,9 +48,9 @@ int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
 
-/** wfs_session_gets_plan() - may the principal learn the result of a plan: did it make the plan, or
- *  may it see the plan's `status`? Return: 1 (the plan may be missing all the same), 0, or
- *  -errno. */
+/** wfs_session_gets_plan() - may the session's principal learn the result of a plan: did it make
+ *  the plan, or may it see the file `status` of the plan? Return: 1 (even so, the plan may not
+ *  exist), 0, or -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
 /** wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan

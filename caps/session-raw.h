@@ -22,8 +22,8 @@ int wfs_session_raw_next(const struct wfs_session *session, struct wfs_view *vie
 	const char *turn_id, uint64_t *number, struct wfs_buffer *buffer);
 
 /** wfs_session_raw_answer() - append to @buffer the bytes of the answer to request @number of a
- *  turn. Return: 0, -ENOENT (no answer came, it is not kept, or the principal may not read it),
- *  … */
+ *  turn. Return: 0, -ENOENT (no answer came, the answer is not kept, or the session's principal may
+ *  not read it), … */
 int wfs_session_raw_answer(const struct wfs_session *session, struct wfs_view *view,
 	const char *turn_id, uint64_t number, struct wfs_buffer *buffer);
 

@@ -114,7 +114,7 @@ int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutatio
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
- *  for a call in progress, so `changed` must not call this. */
+ *  for a call of any watcher that is in progress, so `changed` and `listed` must not call this. */
 void wfs_session_unwatch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /* A request in progress, from before its first judgement until it is answered. Plain value. */

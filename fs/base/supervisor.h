@@ -19,5 +19,6 @@ enum { WFS_SUPERVISOR_PAUSE_MS = 5000 }; /* if systemd has no watchdog for the s
 
 /** wfs_supervisor_pause_ms() - get how often the service should send STATUS and `WATCHDOG=1`
  *  Return: milliseconds between two messages: half of WATCHDOG_USEC, but at most
- *  WFS_SUPERVISOR_PAUSE_MS; 0: send none, because systemd has not set NOTIFY_SOCKET. */
+ *  WFS_SUPERVISOR_PAUSE_MS, and this if systemd has no watchdog for the service; 0: send none,
+ *  because systemd has not set NOTIFY_SOCKET. */
 uint64_t wfs_supervisor_pause_ms(void);

@@ -51,8 +51,8 @@ int wfs_control_content_write(struct wfs_control_content *content, uint64_t offs
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error);
 
-/** wfs_control_content_refuse() - spoil the content (see above). @reason: becomes the message of
- *  @error. Return: -EINVAL (invalid_request). */
+/** wfs_control_content_refuse() - refuse a change, and so spoil the content, as the top of this
+ *  header says. @reason: becomes the message of @error. Return: -EINVAL (invalid_request). */
 int wfs_control_content_refuse(
 	struct wfs_control_content *content, const char *reason, struct wfs_error *error);
 

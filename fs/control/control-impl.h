@@ -314,8 +314,8 @@ void wfs_control_fuse_truncate(
 /* Node id of the directory of artifacts. */
 enum { WFS_CONTROL_ARTIFACTS_INO = 255 };
 
-/** wfs_control_file_find() - find the row of a control file by its node id; NULL: it is a
- *  directory. */
+/** wfs_control_file_find() - find the row of the control file with the node id @ino. Return: NULL:
+ *  this is the node id of a directory. */
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
 
 /** wfs_control_new_artifact_ino() - make a new node id for the file of an artifact. @number: of the

@@ -76,8 +76,8 @@ void wfs_teller_free(struct wfs_teller *teller);
 
 /* --- for jobs; each tries again a few times if Linux has no memory --- */
 
-/** wfs_teller_entry() - have Linux drop a name from its cache. @directory: inode number; @name: in
- *  it, @size bytes, at most WFS_NAME_MAX
+/** wfs_teller_entry() - have Linux drop the name @name, of @size bytes (at most WFS_NAME_MAX), from
+ *  its cache of @directory, an inode number
  *  Return: 0, -ENOENT (Linux does not know the name or inode, or the mount is gone), -ECANCELED
  *  (the teller was given up), or another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);

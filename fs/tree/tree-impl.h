@@ -63,8 +63,9 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 /* --- tree-node.c: facts that need no look-up --- */
 
 /** wfs_tree_view() - open the view in which @node is read: of a directory, `head`, `log.jsonl` or
- *  `grants.json`, that of its height; of other nodes, that of the head. @ret_view: caller closes
- *  it. Return: 0, -ENOENT (no such height), … */
+ *  `grants.json`, that of its height; of other nodes, that of the head. @ret_view: set on success;
+ *  caller closes it with wfs_session_view_close() (caps/session-read.h). Return: 0, -ENOENT (no
+ *  such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
@@ -92,7 +93,7 @@ struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
-/** wfs_tree_sees_name() - may the session see this name of the root?
+/** wfs_tree_sees_name() - may the session see the fixed name @name of the root?
  *  Return: as wfs_tree_sees(). */
 int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *name);
 

@@ -139,8 +139,9 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 /** wfs_tree_record_cookie() - compute the cookie that a record has in the listing of /journal. */
 uint64_t wfs_tree_record_cookie(uint64_t seq);
 
-/** wfs_tree_count() - estimate the number of names in a directory, with hidden ones, without
- *  listing it. @ret_count: 0 for kinds that are not counted, such as the root
+/** wfs_tree_count() - estimate, without a listing, the number of names in the directory with the
+ *  inode number @ino, including those that the session does not see. @ret_count: 0 for directories
+ *  of a kind that is not counted, such as the root
  *  Return: 0, or -errno. */
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
 

@@ -68,10 +68,11 @@ extern const size_t verb_count;
 /** verb_help() - get the text that says what a verb does; static. */
 const char *verb_help(const struct verb *verb);
 
-/** verb_params() - get the form of a verb's payload, which is of the kind record; static. */
+/** verb_params() - get the form (kernel/base/form.h) of a verb's payload, which is of the kind
+ *  record; static. */
 const struct wfs_form *verb_params(const struct verb *verb);
 
-/** verb_answer() - get the form of a verb's result; static. */
+/** verb_answer() - get the form (kernel/base/form.h) of a verb's result; static. */
 const struct wfs_form *verb_answer(const struct verb *verb);
 
 /** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters (WFS_DRIVES in
@@ -101,7 +102,8 @@ int wfs_verb_order(struct wfs_call *call,
  *  or unchanged. Return: 0, or -errno. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
-/** wfs_verb_text() - get the text of the member @name of the payload; NULL if it is absent. */
+/** wfs_verb_text() - get the text that is the member @name of the payload; borrowed from the
+ *  payload; NULL if the member is absent. */
 const char *wfs_verb_text(const struct wfs_call *call, const char *name);
 
 /** wfs_verb_flag() - is the member @name of the payload true? */
@@ -121,8 +123,8 @@ int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
  *  -ENOMEM. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
-/** wfs_verb_cursor_set() - put @cursor into call->result as `next_cursor`. Return: 0, or
- *  -ENOMEM. */
+/** wfs_verb_cursor_set() - put @cursor, a number above 0 from which the next page begins, into
+ *  call->result as `next_cursor`. Return: 0, or -ENOMEM. */
 int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor);
 
 /**
