@@ -10,7 +10,8 @@ int64_t wfs_clock_realtime_ns(void);
 /** wfs_clock_monotonic_ns() - get nanoseconds since an arbitrary point, to measure intervals. */
 int64_t wfs_clock_monotonic_ns(void);
 
-/** wfs_clock_boottime_ns() - as wfs_clock_monotonic_ns(), but goes on while the machine sleeps. */
+/** wfs_clock_boottime_ns() - get nanoseconds since an arbitrary point, also counting the time in
+ *  which the machine sleeps, as wfs_clock_monotonic_ns() does not. */
 int64_t wfs_clock_boottime_ns(void);
 
 /** wfs_clock_thread_ns() - get the processor time that the calling thread has used, in

@@ -16,7 +16,7 @@
 bool wfs_utf8_valid(const void *data, size_t size);
 
 /** wfs_utf8_sequence() - measure the character at the beginning of @data.
- *  Return: its bytes (1 to 4), or 0 if it is not well-formed UTF-8. */
+ *  Return: the character's bytes (1 to 4), or 0 if @data does not begin with a well-formed one. */
 size_t wfs_utf8_sequence(const void *data, size_t size);
 
 /** wfs_utf8_cut() - find the incomplete character with which @text may end, if it was cut
@@ -55,7 +55,7 @@ size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size);
 
 /** wfs_base64_decode() - decode base64 and append the bytes to @buffer
- *  Refuses missing padding, bits after the last byte, white space and other alphabets.
+ *  Refuses missing padding, unused bits that are not 0, white space and other alphabets.
  *  Return: 0, -EINVAL (invalid_argument; @buffer is unchanged), or -ENOMEM (@buffer is marked as
  *  failed, @error is not filled). */
 int wfs_base64_decode(

@@ -55,9 +55,9 @@ struct wfs_form {
 	const char *ref;     /* of an object or a value: name of its form, or NULL */
 	const char *comment; /* for people; may be NULL; of a record: what its members are */
 	const char *words;   /* of a text: all that it may be, separated by spaces; NULL: any */
-	const struct wfs_form *of;      /* of a list: the form of its items */
+	const struct wfs_form *of;      /* of a list or object: the form of its items or members */
 	const struct wfs_field *fields; /* the last has no name; they are read in this order */
-	const char *members; /* of a record, see wfs_json_members(); NULL: `fields` has all */
+	const char *members; /* of a record: see wfs_json_members(), json.h; NULL: as in `fields` */
 	/* Checks what kind and bounds cannot say; may be NULL. @name: for messages: the member's
 	 * name, wfs_form_read()'s `what`, or a JSON pointer (in wfs_form_check())
 	 * @value: of this kind. Return: 0, -EINVAL, … with @error filled. */
@@ -130,7 +130,7 @@ json_t *wfs_form_write(const struct wfs_form *form, const void *value);
 
 /** wfs_form_append() - append to @buffer the canonical text of the object that wfs_form_write()
  *  makes, without making it; without memory, or if a required text or value is NULL, @buffer is
- *  marked as failed (wfs_buffer_check())
+ *  marked as failed (buffer.h)
  *  @form: of a record whose fields are sorted by name, as canonical JSON is */
 void wfs_form_append(const struct wfs_form *form, const void *value, struct wfs_buffer *buffer);
 

@@ -33,8 +33,8 @@ static inline bool wfs_hash_fits(const struct wfs_hash *hash, struct wfs_bytes b
 	return wfs_hash_equal(&found, hash);
 }
 
-/** wfs_hash_member() - read the member @name of @object, which has the text of a hash
- *  Return: 0, or -EINVAL (the member is absent, or another value). */
+/** wfs_hash_member() - read the hash whose text is the member @name of @object
+ *  Return: 0, or -EINVAL (@object has no such member, or its value is not the text of a hash). */
 static inline int wfs_hash_member(const json_t *object, const char *name, struct wfs_hash *ret_hash)
 {
 	const json_t *const member = json_object_get(object, name);

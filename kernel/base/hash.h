@@ -18,7 +18,8 @@ enum {
 	WFS_HASH_TEXT_SIZE = 7 + WFS_HASH_HEX_SIZE + 1, /* with prefix and NUL */
 };
 
-/* Plain value. All bytes zero is "the hash before the first". */
+/* Plain value. For a hash that does not exist, such as that of the line before record 0, all bytes
+ * are 0. */
 struct wfs_hash {
 	uint8_t bytes[WFS_HASH_SIZE];
 };
@@ -36,7 +37,7 @@ void wfs_hash_hex(const struct wfs_hash *hash, char ret_hex[static WFS_HASH_HEX_
 void wfs_hash_text(const struct wfs_hash *hash, char ret_text[static WFS_HASH_TEXT_SIZE]);
 
 /** wfs_hash_parse() - read 64 lower-case hexadecimal digits, with or without `sha256:` in front
- *  Return: 0, or -EINVAL (invalid_argument; the message shows the text). */
+ *  Return: 0, or -EINVAL (invalid_argument: it has another form; the message shows the text). */
 int wfs_hash_parse(
 	const char *text, size_t size, struct wfs_hash *ret_hash, struct wfs_error *error);
 

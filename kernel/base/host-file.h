@@ -20,7 +20,10 @@ enum { WFS_HOST_FILE_MAX = 1 << 20 }; /* bytes */
  *  @ret_host: its value, which may be of any type; an empty object when the file does not exist;
  *  caller owns it
  *  @ret_hash: the hash of the file's bytes, zero when it does not exist; may be NULL
- *  Return: 0, -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or another -errno. */
+ *  Return: 0, -EINVAL (invalid_json: the text is not JSON; invalid_argument: host.json is not a
+ *  regular file), -EACCES (not_authorized: the file or the directory is another user's), -EFBIG
+ *  (too_large: more than WFS_HOST_FILE_MAX bytes, or too many values), -ENOMEM, or another -errno;
+ *  after a failure @ret_host is not set. */
 int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash *ret_hash,
 	struct wfs_error *error);
 

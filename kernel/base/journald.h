@@ -14,7 +14,7 @@
 /** wfs_journald_setup() - send each later log line to journald, if stderr is journald's stream when
  *  the line is logged; called once, at start-up
  *  If @socket takes datagrams, the line becomes an entry with the fields MESSAGE and PRIORITY; with
- *  PRINCIPAL, if wfs_log_for() was called with one; and with WORLD and HEIGHT after calls of
+ *  PRINCIPAL, if wfs_log_for() (log.h) got one; and with WORLD and HEIGHT after calls of
  *  wfs_journald_world() and wfs_journald_height(). Otherwise the line is written on stderr after
  *  the prefix `<N>`, where N is the priority.
  *  @stream: value of JOURNAL_STREAM, `DEVICE:INODE` in decimal; NULL: does nothing
@@ -22,7 +22,7 @@
  *  Return: 0, or -EINVAL (@stream is malformed, or @socket is too long). */
 int wfs_journald_setup(const char *stream, const char *socket);
 
-/** wfs_journald_world() - set the field WORLD of later entries. @directory: of the world
+/** wfs_journald_world() - set the field WORLD of later entries. @directory: of the world; copied
  *  Thread: called before other threads log. */
 void wfs_journald_world(const char *directory);
 

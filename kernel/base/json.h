@@ -43,7 +43,7 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
  *  A value takes many times the memory of its text, so a text with more than WFS_JSON_VALUES_MAX
  *  values is refused before any is made. (Stored texts are read without this bound: the record of
  *  an event has a few values more than the event.)
- *  Return: as wfs_json_parse(), or -EFBIG (too_large). */
+ *  Return: as wfs_json_parse(), or -EFBIG (too_large: more than WFS_JSON_VALUES_MAX values). */
 int wfs_json_parse_bounded(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
@@ -61,7 +61,7 @@ int wfs_json_look(const char *text, size_t size, json_t **ret_json);
 size_t wfs_json_count(const char *text, size_t size);
 
 /** wfs_json_check_count() - check that @count, the number of values of a text, is at most
- *  WFS_JSON_VALUES_MAX. Return: 0, or -EFBIG (too_large). */
+ *  WFS_JSON_VALUES_MAX. Return: 0, or -EFBIG (too_large: @count is larger). */
 int wfs_json_check_count(size_t count, struct wfs_error *error);
 
 /** wfs_json_write() - append the canonical text of @json to @buffer, without a newline
@@ -93,7 +93,7 @@ void wfs_json_write_real(struct wfs_buffer *buffer, double value);
 int wfs_json_real_canonical(double value, int64_t *ret_integer);
 
 /** wfs_json_key_compare() - compare member names by UTF-16 code units (RFC 8785 3.2.3).
- *  Return: below, equal to or above 0. */
+ *  Return: below 0: @a comes before @b; 0: they are equal; above 0: @a comes after @b. */
 int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /** wfs_json_describe() - append a short description of a value to @buffer: `integer 5`, `array of
@@ -151,7 +151,7 @@ int wfs_json_get_base64(
  *  plain numbers. A plain cursor is refused where cursors are hidden, and a hidden one where they
  *  are plain.
  *  @ret_cursor: the number that wfs_json_set_cursor() was given; 0 when the member is absent
- *  Return: 0, -EINVAL (invalid_argument). */
+ *  Return: 0, -EINVAL (invalid_argument: not a text, or not a cursor of this kind). */
 int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
 	uint64_t *ret_cursor, struct wfs_error *error);
 
@@ -162,7 +162,7 @@ int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *perm
 int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutation, uint64_t cursor);
 
 /** wfs_json_copy() - make an object with the members of @object, whose values are shared
- *  Unlike json_copy(), which leaves out members when memory runs out.
+ *  (json_copy() of jansson leaves out members when memory runs out; this function fails then.)
  *  Return: a new reference, or NULL (without memory, or if @object is not an object). */
 json_t *wfs_json_copy(const json_t *object);
 

@@ -15,8 +15,8 @@ enum { WFS_OPEN_WAIT_MS = 5000 }; /* how long a command waits for another's lock
 
 /** wfs_lock_take() - become the owner of @directory
  *  @wait_ms: how long to wait until another owner has released the lock
- *  Return: a descriptor that holds the lock until it is closed, -EBUSY (names the owner's pid), or
- *  another -errno. */
+ *  Return: a descriptor that holds the lock until the caller closes it, -EBUSY (busy: another
+ *  process still owns @directory; the message names its pid), or another -errno. */
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
 /** wfs_lock_owner() - find the process that owns @directory

@@ -47,16 +47,18 @@ bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level);
 void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** wfs_log_for() - do wfs_log() with a line about a request of @principal, an id that the sink of
- *  wfs_log_divert() gets, too. */
+/** wfs_log_for() - log a line, as wfs_log() does, about a request of @principal, an id that the
+ *  function set with wfs_log_divert() gets, too; NULL: not known. */
 void wfs_log_for(const char *principal, enum wfs_log_area area, enum wfs_log_level level,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Takes a line, newline included. @principal: NULL: not known. Return: false to have the line
- * written on stderr as usual. */
+/* Called for each line that is logged, on the thread that logs. @line: with its newline; borrowed
+ * during the call. @principal: as for wfs_log_for(). Return: true: the line is done with; false: it
+ * is to be written on stderr. */
 typedef bool wfs_log_sink(
 	enum wfs_log_level level, const char *principal, const char *line, size_t size);
 
-/** wfs_log_divert() - offer each line to @sink first; NULL: write all lines on stderr, the default
+/** wfs_log_divert() - call @sink for each line from now on; NULL, the default: write all lines on
+ *  stderr
  *  Thread: before other threads log. */
 void wfs_log_divert(wfs_log_sink *sink);

@@ -35,15 +35,17 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message);
  *  @document: the value; taken, whatever is returned. It may be an element of a batch.
  *  @ret_message: caller calls wfs_rpc_message_done(); written also after a failure, with as many
  *  members as the value has
- *  Return: NULL: a message; otherwise words, static, for what is wrong. If `params` is not an
- *  object, ret_message->params is NULL, but that is not checked here: the caller has to. */
+ *  Return: NULL: @document is a message; otherwise words, static, for what is wrong with it. A
+ *  member `params` that is not an object is not reported: ret_message->params is NULL then, as
+ *  without this member; ret_message->document still has the member. */
 const char *wfs_rpc_open(json_t *document, struct wfs_rpc_message *ret_message);
 
 /** wfs_rpc_read() - read a message from a line
  *  @ret_message: zero-initialised; caller calls wfs_rpc_message_done(), whatever is returned
  *  @output: gets the answer to a line that is not a valid message: an error
- *  Return: true: there is a request or notification to handle; false: an error was appended, or
- *  the message is a response, or an invalid notification: both are ignored. */
+ *  Return: true: the caller has a request or notification to handle; false: an error was appended,
+ *  or the message is a response, or a notification whose `params` is not an object; these two are
+ *  ignored. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 

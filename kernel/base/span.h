@@ -47,8 +47,8 @@ size_t wfs_span_scalar(struct wfs_bytes text);
 /**
  * wfs_find_object() - find the first complete JSON object in a text that also has other things in
  * it: prose, fences, braces of code
- * Also finds objects which wfs_json_parse() refuses for another reason than the grammar (a member
- * twice, a number too large).
+ * Also finds objects which wfs_json_parse() (json.h) refuses for another reason than the grammar (a
+ * member twice, a number too large).
  *
  * The time is linear in the size of any text. A run tries to read an object from one brace on.
  * Where it fails, each brace that it has opened and not closed would fail at that same byte, so no

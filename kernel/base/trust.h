@@ -46,7 +46,8 @@ struct wfs_store_mark {
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
 /** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that @directory has
- *  now. Return: as wfs_trust_check(), or as wfs_host_file_read() if that fails. */
+ *  now. Return: as wfs_trust_check(), or, if host.json cannot be read, as wfs_host_file_read()
+ *  (host-file.h). */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
 /** wfs_trust_forget_other() - when a world is opened: drop the entry of another world that used to

@@ -3,7 +3,8 @@
  * Private to kernel/box/box*.c: the processes, the modules in them, and checks of their answers
  * (box.c); steps (box-step.c); calls, during which the process asks the host (box-call.c). The
  * process is one that runs Lua code (worldfs-code); a run is one step or call in it; message.h has
- * the messages. Functions that return int return 0, or -errno with @error filled.
+ * the messages, wire.h their kinds (WFS_WIRE_…), and kernel/lua/lua.h the kinds of failures
+ * (WFS_LUA_FAILURE_…). Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ struct ahead_step {
 	int64_t at_ns;
 	uint8_t seed[32];
 	uint64_t instructions; /* bound of the step's budget when the step was added */
-	int state_of;          /* as for wfs_code_ahead_add() */
+	int state_of;          /* as for wfs_code_ahead_add() (box.h) */
 	size_t state_at;       /* offsets in `sent` */
 	size_t state_size;
 	size_t key_at;
@@ -55,7 +56,7 @@ struct ahead {
 };
 
 struct wfs_box {
-	int image_fd;     /* of process_image(); -1: no process was started yet */
+	int image_fd;     /* of process_image() (process.h); -1: no process was started yet */
 	uint64_t last_id; /* of a module */
 	size_t depth;     /* unfinished runs, each waiting for the one nested in it */
 	struct process processes[BOX_PROCESSES_MAX];
@@ -133,8 +134,8 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
  *  BOX_MESSAGE_KEPT_BYTES, which few messages need. */
 void box_trim(struct process *process);
 
-/** box_seed_of() - hash the seed of a run, for the random numbers of its code: so the code cannot
- *  learn the seed itself from these numbers; seeds of other runs are made of it. */
+/** box_seed_of() - hash the seed of a run, for the random numbers of its code. From these numbers
+ *  the code cannot learn the seed itself, from which the seeds of other runs are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);
 
 /** box_failure_of() - get the kind of failure of a run. @r: what the function that ran it returns

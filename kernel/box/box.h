@@ -13,9 +13,9 @@
  * over its process can falsify results of code by that author, and of no other. Each run begins
  * with the same memory contents in any process.
  *
- * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the
- * arguments alone, so a caller that folds the record again must take the failure from the record,
- * and not run the code again.
+ * A failure because the process ended (WFS_LUA_FAILURE_CRASH in lua.h, code_crashed) does not
+ * depend on the arguments alone, so a caller that folds the record again must take the failure from
+ * the record, and not run the code again.
  * Thread: a box and all its code belong to one thread at a time, except for wfs_box_interrupt() and
  * wfs_box_end().
  */
@@ -47,7 +47,7 @@ WFS_DEFINE_AUTO(box, struct wfs_box, wfs_box_free)
 void wfs_box_interrupt(struct wfs_box *box);
 
 /** wfs_box_resume() - allow code to run again after wfs_box_interrupt(). No code may be running,
- *  and no thread may call that function at this moment.
+ *  and no thread may be in wfs_box_interrupt().
  *  Return: true if a run has failed because of the interruption. */
 bool wfs_box_resume(struct wfs_box *box);
 
@@ -79,7 +79,7 @@ struct wfs_code_options {
 	const struct wfs_lua_limits *limits;
 	const char *name;        /* chunk name for messages */
 	const char *author;      /* the principal whose code it is; NULL: the world's */
-	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX */
+	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX bytes */
 	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: the
 	 * module was checked before, and is compiled when it runs. */
 	const char *const *functions;
@@ -183,7 +183,7 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 void wfs_code_ahead_run(struct wfs_box *box);
 
 /** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has
- *  run with success. */
+ *  run with success since wfs_code_ahead_begin(). */
 uint64_t wfs_code_ahead_work(const struct wfs_box *box);
 
 /** wfs_code_ahead_taken() - Return: how many results of wfs_code_ahead_run() wfs_code_step() has
@@ -194,8 +194,9 @@ size_t wfs_code_ahead_taken(const struct wfs_box *box);
 struct wfs_code_host {
 	/**
 	 * call() - do what a program (running code of an artifact) asks for; may run other programs
+	 * Called on the thread of wfs_code_call(), while that function runs.
 	 * @binding_index: of the function, in the bindings of the code
-	 * @arguments: array, borrowed; nil is null, but trailing nils are left out
+	 * @arguments: array, borrowed for the call; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
 	 * @error: filled unless the result is 0
 	 *
@@ -238,7 +239,7 @@ struct wfs_code_call {
  *  A call that begins while another one waits for its host is nested in that one, and may use only
  *  the memory that the outer call has left.
  *  @ret_value: what the function returns; the caller owns the reference; JSON's null for nil and
- *  for no result
+ *  for no result; not set after a failure
  *  Return: as wfs_code_step(), or the negative errno of call->host. */
 int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
 	struct wfs_error *error);

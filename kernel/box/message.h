@@ -42,8 +42,8 @@ bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_s
 /* Many steps: their number, then each. */
 enum { WFS_MESSAGE_STEPS_MAX = 64 };
 
-/** message_put_one_step() - append one of many steps to a frame of the kind WFS_WIRE_STEPS, which
- *  the caller has begun with the number of steps
+/** message_put_one_step() - append one of many steps to a frame of the kind WFS_WIRE_STEPS
+ *  (wire.h), which the caller has begun with the number of steps
  *  @id: of the module. @state_of: 0, or 1 + the index of the step whose new state is the state of
  *  this step */
 void message_put_one_step(

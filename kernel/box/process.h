@@ -16,7 +16,7 @@ enum {
 
 /* A module that the process has. */
 struct process_module {
-	uint64_t id;   /* of struct wfs_code */
+	uint64_t id;   /* of struct wfs_code (box-impl.h) */
 	size_t bytes;  /* memory, approximately */
 	uint64_t used; /* value of `use_count` at its last use */
 };
@@ -57,8 +57,9 @@ bool process_is_quiet(const struct process *process);
  *  Return: its wait status (waitpid(2)); 0 if it was not started. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 
-/** process_send() - send the frame process->out. Return: 0, -EFBIG (larger than WFS_WIRE_FRAME_MAX;
- *  nothing was sent), or a failure as of process_receive(). */
+/** process_send() - send the frame process->out. Return: 0, -EFBIG (larger than WFS_WIRE_FRAME_MAX,
+ *  wire.h; nothing was sent), or -EPIPE, -ETIMEDOUT, -EDEADLK, -EINTR, -ENOMEM or another -errno
+ *  for the reasons that process_receive() gives. */
 int process_send(struct process *process);
 
 /** process_receive() - receive the answer to the frame that was sent last. @ret_reader: borrows
@@ -70,5 +71,5 @@ int process_send(struct process *process);
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 
 /** process_image() - copy worldfs-code, the program that runs code, into a sealed memfd.
- *  Return: a descriptor, or -errno. */
+ *  Return: the memfd, a descriptor that the caller closes, for process_start(); or -errno. */
 int process_image(void);

@@ -33,6 +33,8 @@ struct wfs_quarantine_row {
 
 struct wfs_quarantine;
 
+/** wfs_quarantine_new() - make a list without rows. @ret_quarantine: caller frees it with
+ *  wfs_quarantine_free(). Return: 0, or -ENOMEM. */
 int wfs_quarantine_new(struct wfs_quarantine **ret_quarantine);
 void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 

@@ -60,7 +60,8 @@ int wfs_baseline_facts(
 	struct wfs_view *view, struct wfs_baseline_facts *ret_facts, struct wfs_error *error);
 
 /** wfs_baseline_differs() - compare the baseline @parsed, the first record of a cut journal, with
- *  @facts, what it must say. Return: NULL (they agree), or words for a message: what differs. */
+ *  @facts, what it must say. Return: NULL (they agree), or static words for a message: what
+ *  differs. */
 const char *wfs_baseline_differs(
 	const struct wfs_record_parsed *parsed, const struct wfs_baseline_facts *facts);
 

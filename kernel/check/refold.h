@@ -35,9 +35,9 @@ struct wfs_refold_source {
 	bool whole;
 	void *context;
 
-	/* Give the line of record @seq, which is that of the last call, or one more (at first: 0).
-	 * The line is borrowed until the next call. Return: 0, -ENOENT (after the end), or another
-	 * -errno with @error. */
+	/* Give the line of record @seq. @seq: that of the call before, or one more; in the first
+	 * call, the height at which folding begins. The line is borrowed until the next call.
+	 * Return: 0, -ENOENT (after the end), or another -errno with @error. */
 	int (*line)(
 		void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error);
 	/* Append the bytes of the Lua module with this hash to @buffer. Return: 0, or -errno. */
@@ -70,8 +70,9 @@ struct wfs_refold_source {
 	 * baselines. */
 	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
 		struct wfs_error *error);
-	/* Take note of a cell that a run has changed, as wfs_fold_changes() gives it. @change:
-	 * borrowed. The pointer is NULL if the source does not need the changes. */
+	/* Take note of a cell that a run has changed, as wfs_fold_changes() (kernel/fold/fold.h)
+	 * gives it. @change: borrowed during the call. The pointer is NULL if the source does not
+	 * need the changes. */
 	void (*changed)(void *context, const struct wfs_change *change);
 	/* Called before a batch is committed. Return: 0, or -errno with @error: the transaction is
 	 * dropped. The pointer may be NULL. */
@@ -121,7 +122,7 @@ struct wfs_refold {
 	struct wfs_refold_difference difference; /* set if `differs` */
 	bool cut;                      /* the journal ended between the records of a request */
 	struct wfs_refold_lost lost;   /* the first text that is lost */
-	size_t folded_bytes;           /* wfs_fold_bytes() of this batch */
+	size_t folded_bytes;           /* of this batch: sum of wfs_fold_bytes(), fold.h */
 	uint64_t base_height;          /* of the baseline of a cut; 0: there was none */
 	struct wfs_hash base_snapshot; /* its snapshot hash */
 	struct wfs_runtime *runtime;   /* of the manifest in force */
@@ -172,8 +173,8 @@ int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_score() - after a text is lost: write only the line of the record @parsed, which must
- *  be the intent mint.score of the action refold->lost.asked, or the answer to that intent; for any
- *  other record, calls wfs_refold_differs(). */
+ *  be the intent mint.score that the record with the seq refold->lost.asked has caused, or the
+ *  answer to that intent; for any other record, calls wfs_refold_differs(). */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
@@ -193,7 +194,9 @@ int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answer() - be the function `answer` of refold->answerer: answer an effect of a
- *  reducer with the answer that the journal has; see struct wfs_answerer (kernel/fold/effects.h) */
+/** wfs_refold_answer() - answer an effect of a reducer with the answer that the journal has; the
+ *  function `answer` of refold->answerer, see struct wfs_answerer (kernel/fold/effects.h)
+ *  @answerer: that member of a struct wfs_refold. Return: also 1 if the journal ends before the
+ *  answer, or has another record there. */
 int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error);

@@ -12,7 +12,8 @@
  *  compare the lines and versions that this gives with those of the world
  *  @problems: empty; gets the first record that differs, or that has a version that differs, and
  *  replay ends there; if no record differs, gets every damaged row of the world. Of an upgraded
- *  world, first gets all problems that wfs_verify() finds; if there are any, nothing is folded.
+ *  world, first gets all problems that wfs_verify() (verify.h) finds; if there are any, nothing is
+ *  folded.
  *  @progress: called with @context and the number of records folded; may be NULL
  *  Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
  *  @progress ended it), … */

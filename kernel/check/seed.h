@@ -17,9 +17,10 @@
 /** wfs_seed_find() - find the height at which folding the journal of a world again has to begin
  *  That is the height of the newest epoch; without an epoch, of the newest cut. If the world has
  *  dropped the epoch's height, it is the first kept height at which no request is under way.
- *  @view: of the head. @cut: the newest. @ret_height: 0: the whole journal can be folded
- *  Return: 0, -EINVAL (format_older: another version has folded the journal), -EIO, or another
- *  -errno. */
+ *  @view: of the head. @cut: the newest; zeros if the journal was never cut. @ret_height: 0: the
+ *  whole journal can be folded
+ *  Return: 0, -EINVAL (format_older: another fold version has folded the journal, which has no
+ *  epoch or cut), -EIO, or another -errno. */
 int wfs_seed_find(struct wfs_view *view, const struct wfs_journal_cut *cut, uint64_t *ret_height,
 	struct wfs_error *error);
 
@@ -36,8 +37,9 @@ struct wfs_seed {
 
 /** wfs_seed() - copy the rows of seed->height from seed->view into seed->scratch
  *  Of each cell only the version that seed->height shows is copied.
- *  @ret_next_vid: number of the first version after this height; at the height of a cut,
- *  cut->next_vid has it. Return: 0, the -errno of seed->look, -EIO, -ENOSPC, -ENOMEM. */
+ *  @ret_next_vid: number of the first version after this height; not for the height of a cut: there
+ *  the caller takes the member next_vid of struct wfs_journal_cut (kernel/store/tables.h)
+ *  Return: 0, the -errno of seed->look, -EIO, -ENOSPC, -ENOMEM. */
 int wfs_seed(const struct wfs_seed *seed, uint64_t *ret_next_vid, struct wfs_error *error);
 
 /** wfs_seed_check() - compare the baseline of @cut with the rows that wfs_seed() has written to

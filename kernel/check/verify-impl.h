@@ -40,7 +40,8 @@ void verify_wrong_blob(struct verify *verify, const struct wfs_hash *hash, const
 /** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h);
  *  nothing if this problem was added before. */
 void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name);
-/** verify_damaged() - verify_damaged_name() for row number @row of @table. */
+/** verify_damaged() - add a problem, as verify_damaged_name() does, for row number @row of
+ *  @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
 
 /** verify_incomplete_height() - get the oldest height that can still be viewed, if collections

@@ -12,7 +12,7 @@
 #include "kernel/base/problems.h"
 #include "kernel/world/world.h"
 
-/* A caller's function that long work calls now and then.
+/* A caller's function that long work calls now and then, on the thread on which the work was begun.
  * @what: name of the work. @done, @total: how many of its parts are done; @total is 0 if not known
  * Return: true to go on, false to end the work. */
 typedef bool wfs_progress_fn(void *context, const char *what, uint64_t done, uint64_t total);

@@ -66,18 +66,22 @@ struct wfs_backup_source {
 
 /** wfs_backup() - copy @world into @directory
  *  @world: opened for reading only, or owned
- *  @directory: missing, or an empty directory. @ret_figures: set on success only
- *  Return: 0, -EEXIST (already_exists), -EINTR (cancelled), -EIO (hash_mismatch: the world is
+ *  @directory: path; missing, or an empty directory. @options: not NULL. @ret_figures: set on
+ *  success only
+ *  Return: 0, -EEXIST (already_exists: @directory is not empty, or another process fills it),
+ *  -EINTR (cancelled: options->progress has returned false), -EIO (hash_mismatch: the world is
  *  damaged), -ENOSPC, …; a failure leaves @directory as it was. */
 int wfs_backup(struct wfs_world *world, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
 
 /** wfs_backup_from() - copy the world that @source gives into @directory
- *  @directory, @ret_figures: as of wfs_backup()
+ *  @source: borrowed during the call. @directory, @options, @ret_figures: as for wfs_backup()
  *  Return: as wfs_backup(), where -EIO (hash_mismatch) says that what the source gives is damaged;
- *  also -EFBIG (too_large: data.mdb), -EINVAL (invalid_argument: the world does not have
- *  options->world_id; format_newer), or what a function of the source has returned. */
+ *  also -EFBIG (too_large: data.mdb has more than options->data_bytes_max bytes, or one of its rows
+ *  names a file of more than WFS_BLOB_MAX (kernel/store/blob.h)), -EINVAL (invalid_argument: the
+ *  world does not have the id options->world_id; format_newer: a newer version of the program made
+ *  the world), or what a function of the source has returned. */
 int wfs_backup_from(struct wfs_backup_source *source, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
@@ -86,8 +90,9 @@ int wfs_backup_from(struct wfs_backup_source *source, const char *directory,
  *  pages
  *  The pages are checked because LMDB copies them on a thread of its own, without the store's
  *  guard, where a damaged page would end the process.
- *  Return: 0 (data.mdb is written to its end), -EINTR (cancelled), -EIO (hash_mismatch), -EFBIG
- *  (too_large), -EPIPE (nobody reads the pipe any more), -ENOSPC, -EAGAIN (too many readers),
- *  -ENOMEM, … */
+ *  Return: 0 (data.mdb is written to its end), -EINTR (cancelled: sink->progress has returned
+ *  false), -EIO (hash_mismatch: a page is damaged), -EFBIG (too_large: data.mdb has more than
+ *  sink->bytes_max bytes), -EPIPE (nobody reads the pipe any more), -ENOSPC, -EAGAIN (too many
+ *  readers), -ENOMEM, … */
 int wfs_backup_give(
 	struct wfs_world *world, const struct wfs_backup_sink *sink, struct wfs_error *error);

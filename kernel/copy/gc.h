@@ -45,16 +45,19 @@ struct wfs_gc {
  *  gc->journal: set by the caller. If true, the first height to keep may not be between the records
  *  of one request, because a record cannot be folded without the one that has caused it. So it may
  *  be lower than @keep and @number say, or higher if the lower one is dropped already.
- *  Return: 0, -ENOENT (height_unavailable: @number or gc->raw_before is not reached yet), -EINVAL
- *  (@number is 0), … */
+ *  Return: 0, -ENOENT (height_unavailable: the height @number or gc->raw_before is not reached
+ *  yet), -EINVAL (invalid_argument: @number is 0), … */
 int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
 	struct wfs_error *error);
 
 /** wfs_gc_advance() - do steps of a collection that was begun; waits for the kernel thread in each
- *  step. @principal: for whom the steps are requested
+ *  step. The call that ends the collection also calls wfs_upgrade_drop() (upgrade.h) for old
+ *  stores.
+ *  @principal: for which the steps are requested
  *  @rows_max: about how many versions to look at; 0: go on until the collection is done
  *  Return: 0 (gc->done: it is complete; otherwise the next call goes on), -EROFS (the world was
- *  opened for reading only), -EIO (damage was found), -ENOSPC, …; after a failure the steps that
- *  were done stay, and a later call goes on from there. */
+ *  opened for reading only), -EIO (damage was found), -ENOSPC (store_full: the disk has no room
+ *  even to drop one version), …; after a failure the steps that were done stay, and a later call
+ *  goes on from there. */
 int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	uint64_t rows_max, struct wfs_error *error);

@@ -102,7 +102,8 @@ int restore_noted(struct restore *restore, const char *path, const char *format,
 void restore_same_size(struct restore *restore);
 
 /** restore_hash_noted() - note that the bytes of the file @path have the hash @came in place of
- *  @expected. @whose: for the message: what says that they have @expected. Return: 0. */
+ *  @expected. @whose: words for the message that name what requires @expected, such as "the
+ *  journal". Return: 0. */
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
 	const struct wfs_hash *expected, const struct wfs_hash *came);
 
@@ -200,7 +201,7 @@ struct restore_lines {
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
 /** restore_lines_next() - read the next line, with its newline, into lines->line, where it stays
  *  until the next call. Return: 1; 0: all lines were read, or a problem was noted, and
- *  journal.broken is set; or -errno. */
+ *  restore->journal.broken is set; or -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
 #define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
@@ -256,8 +257,8 @@ int restore_batch_commit(struct restore_batch *batch);
 int restore_batch_step(struct restore_batch *batch, size_t size);
 
 /** restore_blob() - store the file @fd of the copy as a blob, unless the store has it already
- *  @path: for messages; @hash: the one that the file must have; @named_by: for messages: what says
- *  that it must
+ *  @fd: stays open. @path: for messages. @hash: the one that the file must have; @named_by: as
+ *  the parameter `whose` of restore_hash_noted()
  *  Return: 0 (stored, known, or a problem was noted), or -errno. */
 int restore_blob(struct restore_batch *batch, int fd, const char *path, const char *named_by,
 	const struct wfs_hash *hash);
@@ -268,8 +269,8 @@ void restore_batch_done(struct restore_batch *batch);
 int restore_write_failed(struct restore *restore, int r);
 
 /** restore_no_blob() - note that the copy has no blob @hash; do nothing if the copy has a file of
- *  this name, whose problem restore_blobs() has noted. @whose: for the message: what names the
- *  blob */
+ *  this name, whose problem restore_blobs() has noted. @whose: for the message: a sentence that
+ *  says what names the blob, such as "the journal names it" */
 void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose);
 
 /** restore_modules() - check that restore->store has all modules (Lua code) of @manifest

@@ -28,7 +28,7 @@ struct wfs_restore_options {
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
 	uint64_t map_size_bytes; /* of the new store; 0: default */
-	/* Gives the time of a baseline; NULL: the host's clock. */
+	/* Gives the time of a baseline, in nanoseconds since 1970; NULL: the host's clock. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;
 	/* if files that follow from the journal differ in the copy: make them from the journal */
@@ -56,8 +56,10 @@ struct wfs_restored {
  *  @directory: missing, or an empty directory; a failure leaves it as it was
  *  @problems: empty; gets every path that differs, also of a copy that is repaired. @ret_restored:
  *  set on success only
- *  Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
- *  -EINVAL (@tree is a world, not a copy of a tree), -ENOENT, -ENOSPC, … */
+ *  Return: 0, -EIO (hash_mismatch: the copy has @problems, and may not or cannot be repaired),
+ *  -EEXIST (already_exists: @directory is not empty, or another process fills it), -EINTR
+ *  (cancelled: options->progress has returned false), -EINVAL (invalid_argument: @tree is a world,
+ *  not a copy of a tree), -ENOENT (@tree does not exist), -ENOSPC, … */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
 

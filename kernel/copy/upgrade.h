@@ -21,7 +21,7 @@
 /* Option struct: plain value. */
 struct wfs_upgrade_options {
 	bool dry_run;              /* make no change */
-	bool keep;                 /* wfs_upgrade_drop() with an age keeps the old store */
+	bool keep;                 /* wfs_upgrade_drop() with an age leaves the old store */
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
 };
@@ -39,13 +39,17 @@ struct wfs_upgraded {
 /** wfs_upgrade() - upgrade the world in @directory, which no process may own
  *  @problems: gets damage of the old store, which ends the upgrade
  *  @ret_upgraded: set on success only
- *  Return: 0 (also with nothing to do), -EBUSY (the world has an owner), -EIO (hash_mismatch, with
- *  @problems), -EEXIST (already_exists: the old store of another upgrade is there), -ENOSPC, -EINTR
- *  (cancelled), …; after a failure the world is as it was. */
+ *  Return: 0 (also with nothing to do), -EBUSY (busy: the world has an owner), -EIO (hash_mismatch:
+ *  the old store is damaged, see @problems), -EEXIST (already_exists: the world's directory has the
+ *  old store of another upgrade from this format), -ENOSPC, -EINTR (cancelled: options->progress
+ *  has returned false), …; after a failure the world is as it was. */
 int wfs_upgrade(const char *directory, const struct wfs_upgrade_options *options,
 	struct wfs_problems *problems, struct wfs_upgraded *ret_upgraded, struct wfs_error *error);
 
-/** wfs_upgrade_drop() - remove the old stores that upgrades have left in the world's directory
- *  @directory. @age_ns: removes only those that are older, and that were not made with
- *  options->keep; -1: all. Return: how many were removed, or -errno. */
+/** wfs_upgrade_drop() - remove the old stores that upgrades have left in @directory, that of a
+ *  world
+ *  @age_ns: remove only stores whose upgrade is longer ago, and did not have the option `keep`; -1:
+ *  remove all. Files that cannot be removed stay, without an error.
+ *  Return: how many stores this function has tried to remove, or -errno: @directory cannot be
+ *  opened. */
 int wfs_upgrade_drop(const char *directory, int64_t age_ns, struct wfs_error *error);

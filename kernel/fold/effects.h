@@ -48,7 +48,7 @@ struct wfs_outcome {
 void wfs_outcome_done(struct wfs_outcome *outcome);
 #define WFS_AUTO_OUTCOME WFS_CLEANUP(wfs_outcome_done)
 
-/* Answers intents. Callback table. */
+/* Answers intents, on the thread that folds. Callback table. */
 struct wfs_answerer {
 	/*
 	 * answer() - answer one intent

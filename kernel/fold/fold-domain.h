@@ -6,10 +6,12 @@
  * A domain owns cells of built-in reducers. It folds the actions that change them, and the answers
  * to its intents. Folding calls the domains in the order of their list (kernel/world/domains.c),
  * and names none of them. The functions take the fold of one request, whose own record is record 0;
- * its parts, such as fold->outcome and fold->cells, are explained in fold-work.h.
- * If the comment does not say otherwise, they return 0, or -errno with @error filled, which fails
- * the request.
- * Thread: the one that folds, except for `check` of an action: any.
+ * fold-work.h explains its parts, such as fold->outcome and fold->cells, and has the functions
+ * fold_…() that domains call.
+ * If its comment does not say otherwise, each function of the tables returns 0, or -errno with
+ * @error filled, which fails the request.
+ * Thread: the functions of the tables are called on the thread that folds, except for `check` of an
+ * action: on any.
  */
 #pragma once
 
@@ -88,9 +90,10 @@ struct wfs_domain {
 	/* bytes of memory that each fold has for the domain (fold_kept()); zeroed at first */
 	size_t kept_size;
 
-	/** done() - release what the domain's memory @kept owns */
+	/** done() - release what the domain's memory @kept owns; called when the fold is freed */
 	void (*done)(void *kept);
-	/** clear() - drop from the domain's memory what folding the last request has left there */
+	/** clear() - drop from the domain's memory what folding a request has left there; called
+	 *  before each request, and when its result is dropped */
 	void (*clear)(struct wfs_fold *fold);
 	/** begin() - before a request is folded: do what the domain does for each request, such as
 	 *  charging a grant's budget */
@@ -99,7 +102,7 @@ struct wfs_domain {
 	 *  charging the principal for their bytes */
 	int (*end)(struct wfs_fold *fold, struct wfs_error *error);
 	/** fold_manifest() - change the domain's cells as the manifest @to, which comes into force,
-	 *  declares. @to: NULL: the fold's manifest, at genesis */
+	 *  declares. @to: NULL at genesis, when fold->manifest comes into force */
 	int (*fold_manifest)(
 		struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
 	/** fold_answer() - fold the answer to an effect that an action asked for with fold_ask()
@@ -113,7 +116,7 @@ struct wfs_domain {
 	 *  @params: of the effect, as the step gave them; @payload: of the answer */
 	int (*fold_effect)(struct wfs_fold *fold, enum wfs_effect effect, const json_t *params,
 		const json_t *payload, struct wfs_error *error);
-	/** applying() - prepare the domain's memory before a record is written at @head */
+	/** applying() - prepare the domain's memory before each record is written at @head */
 	void (*applying)(struct wfs_fold *fold, const struct wfs_head *head);
 	/** changed() - note in the domain's memory that the record that is being written changes a
 	 *  cell. @reducer: name of its built-in reducer; @state: the cell's new state */
@@ -138,7 +141,8 @@ const struct wfs_action_type *wfs_domain_action(
 
 /** wfs_domain_check() - check the form of an action by @manifest alone, without the state of the
  *  world. Return: 0, -EINVAL (also for an unknown action_type), -ENOENT (not_found: the action is
- *  a grant of a capability that @manifest does not have), -EFBIG, -ENOMEM. */
+ *  a grant of a capability that @manifest does not have), -EFBIG (too_large: a member is too long),
+ *  -ENOMEM. */
 int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
 	const json_t *action, struct wfs_error *error);
 
@@ -148,5 +152,6 @@ const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const struct wfs_document_intent *intent);
 
 /** fold_kept() - get the memory that @fold has for the domain with the name @name, which must be
- *  one of its domains. Return: zeros at first; borrowed from @fold; not NULL. */
+ *  one of its domains. Return: memory of wfs_domain.kept_size bytes, zeros until the domain
+ *  writes to them; borrowed from @fold; not NULL. */
 void *fold_kept(const struct wfs_fold *fold, const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of a fold, for kernel/fold and kernel/domain: what it holds, how cells are read and
- * changed in it, and how effects become records.
+ * changed in it, and how effects become records. fold.h has the functions wfs_fold_…() and the
+ * bounds WFS_FOLD_…
  *
  * A run folds one request: record 0 is the request's own record, and folding it can add further
  * records. Cells are named by their index in fold->cells: a cell gets an entry there when the run
@@ -259,7 +260,8 @@ int fold_set(
 /** fold_delete() - delete a cell, if it is live, as a change of the record that is being folded. */
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_touch_unread() - do fold_touch() without reading the cell's state. */
+/** fold_touch_unread() - get the index of a cell in the fold, as fold_touch() does, but do not read
+ *  the cell's state. */
 int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error);
 
@@ -382,7 +384,7 @@ int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size
 int fold_effect(
 	struct wfs_fold *fold, size_t ask_index, const json_t *answer, struct wfs_error *error);
 
-/** fold_ask_all() - do fold_ask() for each effect in the last step's result (fold->result)
+/** fold_ask_all() - ask, by fold_ask(), for each effect in the last step's result (fold->result)
  *  @cell_index: in fold->cells, the cell on which the step ran */
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 

@@ -25,7 +25,7 @@ enum {
 	WFS_ENTROPY_SIZE = 32, /* bytes of randomness in the genesis record */
 	/* bytes of wfs_fold_bytes(), summed over requests, after which a transaction ends */
 	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20,
-	/* instructions of wfs_fold_work(), summed likewise, after which a transaction ends */
+	/* instructions of wfs_fold_work(), summed over requests, after which a transaction ends */
 	WFS_FOLD_BATCH_WORK_MAX = 20000000,
 	WFS_DERIVED_COUNT_MAX = 1024, /* derived events of one record */
 	/* all steps of one event may take this many times the instructions that one step may */
@@ -109,9 +109,13 @@ struct wfs_fold_input {
  *  request that was within this bound once is so again in a replay. All steps together may take
  *  WFS_FOLD_STEPS_MAX times the instructions that the limits of @runtime allow one step.
  *  @head, @runtime, @input: borrowed until the result is applied or dropped
- *  Return: 0 (also for an action that is refused: see wfs_fold_outcome()), or -errno:
- *  runtime_error, invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
- *  hash_mismatch, quota_exceeded and not_authorized (the grant input->charge cannot pay), … */
+ *  Return: 0 (also for an action that is refused: see wfs_fold_outcome()), or the -errno of a code:
+ *  runtime_error (Lua code failed, asked for something that it may not, or hit a bound),
+ *  invalid_argument (the event lacks the member with the key, or has another key than input->key),
+ *  key_too_long (a key's file name would have too many bytes), not_found (the intent that a receipt
+ *  or a tool call answers never existed), conflict (it was answered before), hash_mismatch (a row
+ *  or module is damaged), quota_exceeded (the budget of the grant input->charge is used up),
+ *  not_authorized (that grant has ended), … */
 int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
@@ -122,8 +126,9 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
  * wfs_fold_run() of one of @inputs takes the result if no other request has changed the cell since,
  * and runs the code again otherwise. This function drops the result of the last run, and all
  * results of an earlier wfs_fold_ahead().
- * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
- *          borrow must live until they were folded. If fewer than two, no code runs
+ * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX
+ *          (kernel/box/box.h); what they borrow must live until they were folded. If fewer than
+ *          two, no code runs
  * Return: the instructions of the code that ran; 0: no code ran, which is not a failure: there was
  * no memory, or the call did nothing because fewer than half of the results of an earlier call were
  * taken. After a run that takes a result, wfs_fold_work() includes the instructions of the result.
@@ -145,8 +150,8 @@ void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
  *  of the run, even if wfs_fold_run() succeeded: code can catch the failure of other code. */
 bool wfs_fold_resume(struct wfs_fold *fold);
 
-/** wfs_fold_run_genesis() - wfs_fold_run() for record 0 of a journal, which makes the cells of the
- *  principals and grants that a manifest declares. @manifest: NULL: no cells are made
+/** wfs_fold_run_genesis() - do wfs_fold_run() for record 0 of a journal, which makes the cells of
+ *  the principals and grants that a manifest declares. @manifest: NULL: no cells are made
  *  @input: of the kind genesis. Return: as wfs_fold_run(). */
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
@@ -159,7 +164,7 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
  *  refusal, with @error. */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
-/** wfs_fold_wanted() - if wfs_fold_run() has failed with `busy`: get the text for which the host
+/** wfs_fold_wanted() - if wfs_fold_run() has failed with -EBUSY: get the text for which the host
  *  must provide an embedding before the last run's action can be done
  *  Return: {model, text}, borrowed until the next run; NULL: no embedding is missing. */
 const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
@@ -168,20 +173,19 @@ const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
  *  read, or its event was seen before (kernel/fold/seen.h)? */
 bool wfs_fold_unrecorded(const struct wfs_fold *fold);
 
-/** wfs_fold_set_answerer() - set the object that answers the effects that steps ask for; see
- *  effects.h
- *  @answerer: borrowed until the next call; NULL (as at first): a request whose steps ask for an
- *  effect fails (not_enabled) */
+/** wfs_fold_set_answerer() - set the object that answers the effects that steps ask for (effects.h)
+ *  @answerer: borrowed until the next call of this function or wfs_fold_free(); NULL, or none set
+ *  yet: a request whose steps ask for an effect fails (not_enabled) */
 void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer);
 
 /** wfs_fold_set_quarantine() - set the list of code that is refused because its process has crashed
  *  before
- *  The fold adds code that crashes to it. @quarantine: borrowed until the next call; NULL: no code
- *  is refused */
+ *  The fold adds code that crashes to the list. @quarantine: borrowed until the next call of this
+ *  function or wfs_fold_free(); NULL: no code is refused */
 void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine);
 
 /** wfs_fold_unanswered() - did the last run end early, at an effect for which the answerer's
- *  function answer() returned 1 (the answer is not known)? */
+ *  function answer() (effects.h) returned 1 (the answer is not known)? */
 bool wfs_fold_unanswered(const struct wfs_fold *fold);
 
 /** wfs_fold_clear() - drop the result of the last run, and memory that most runs do not need. */
@@ -225,11 +229,13 @@ size_t wfs_fold_record_count(const struct wfs_fold *fold);
 
 /** wfs_fold_record_cell() - get the first cell that record @index of the last run changes, in the
  *  order of its `changes`
- *  @ret_reducer, @ret_key: borrowed until the next run. Return: false if it changes none. */
+ *  @ret_reducer, @ret_key: borrowed until the next run. Return: false, and both are not set, if the
+ *  record changes no cell. */
 bool wfs_fold_record_cell(const struct wfs_fold *fold, size_t index, const char **ret_reducer,
 	struct wfs_bytes *ret_key);
 
-/** wfs_fold_changes() - call @each with @context for each cell that the last run changed
+/** wfs_fold_changes() - call @each with @context for each cell that the last run changed, before
+ *  returning
  *  @change: change->key is borrowed until the next run */
 void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context);

@@ -56,8 +56,8 @@ int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t a
 
 /** wfs_head_add_reducer() - give @reducer, which the store does not have, the next id, and write
  *  its row, also to head->reducers. @height: first height that shows the reducer
- *  @at_ns: time of the record that adds the reducer. Return: as others here, -ENOSPC also if no id
- *  is left */
+ *  @at_ns: time of the record that adds the reducer. Return: 0, -EIO, -ENOSPC (also if no id is
+ *  left), -ENOMEM. */
 int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	uint64_t height, int64_t at_ns);
 
@@ -97,21 +97,22 @@ int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, in
 int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
 /** wfs_head_append_epoch() - append an epoch, the record from which on records are folded by
- *  WFS_FOLD_VERSION, with the snapshot hash of the cells as they are, and the principal `kernel`
+ *  WFS_FOLD_VERSION (kernel/base/formats.h), with the snapshot hash of the cells as they are, and
+ *  the principal `kernel`
  *  @fold_from: the fold version of the records before. @at_ns: time of the epoch
  *  @manifest_hash: of the manifest in force */
 int wfs_head_append_epoch(
 	struct wfs_head *head, int fold_from, int64_t at_ns, const struct wfs_hash *manifest_hash);
 
 /** wfs_head_list_blob() - write the row of a blob, and list the blob in /blobs from @height on
- *  @blob: from wfs_blob_writer_finish(); if the blob is large, its file exists. @at_ns: time of the
- *  record that names the blob
+ *  @blob: from wfs_blob_writer_finish() (kernel/store/blob.h); if the blob is large, its file
+ *  exists. @at_ns: time of the record that names the blob
  *  Return: 0, 1 (the blob was listed already), or -errno. */
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
 
-/** wfs_head_list_bytes() - store @bytes as a blob, in a file if they are large, and do
- *  wfs_head_list_blob() for this blob. Return: as wfs_head_list_blob(). */
+/** wfs_head_list_bytes() - store @bytes as a blob, in a file if they are large, and list this blob
+ *  as wfs_head_list_blob() does. Return: as wfs_head_list_blob(). */
 int wfs_head_list_bytes(
 	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 

@@ -51,7 +51,8 @@ int intent_open(struct wfs_fold *fold, const struct intent *intent,
 int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error);
 
 /** intent_load() - read the document of an open intent
- *  @ret_intent: caller ends it with wfs_document_done(), also on failure
+ *  @ret_intent: caller ends it with wfs_document_done() (kernel/manifest/document.h), also on
+ *  failure
  *  Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: the intent was
  *  answered), … */
 int intent_load(struct wfs_fold *fold, const char *intent_id,
@@ -64,28 +65,28 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
  *  @ret_intent: the intent's document after this; zeros before; caller ends it as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
  *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: WFS_TURN_BELOW_MAX turns and chats
- *  are under way below the topmost turn), … */
+ *  (kernel/mind/turn-bounds.h) are under way below the topmost turn), … */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
 /** intent_pass_on() - store in the cell of the intent @intent_id, which asks for a tool call, that
- *  the call is made by the intent @to, whose answer will also be the answer of @intent_id
+ *  the call is made by the intent @to, whose answer will also be the answer to @intent_id
  *  So a driver that starts again finds @to, and a call is passed on only once. The action of
  *  record 0 must have the principal of @intent_id.
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun something before), … */
 int intent_pass_on(
 	struct wfs_fold *fold, const char *intent_id, const char *to, struct wfs_error *error);
 
-/** intent_close() - delete the cell of an intent that has been answered, and what waits for it in
- *  sys.wait; does nothing if they are deleted already. */
+/** intent_close() - delete the cell of an intent that has been answered, and its cell in sys.wait,
+ *  which a call of wait_until has; does nothing for a cell that is not live. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
 /** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
  *  with the status `cancelled`. */
 int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_answer() - answer an intent while another record is folded, which says what the answer
- *  is, so that no receipt is added to the journal
+/** intent_answer() - answer an intent while a record that says what the answer is, but is not a
+ *  receipt, is folded; no receipt is added to the journal
  *  @receipt: the body that a receipt with this answer would have; its texts are borrowed
  *  Return: as intent_load(), … */
 int intent_answer(

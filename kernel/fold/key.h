@@ -3,7 +3,7 @@
  * Keys of cells: the value of an event gives the key of the cell that it changes.
  *
  * A key is valid UTF-8: text as it is, an integer in decimal, any other JSON value as its
- * canonical text. Its file name must fit WFS_NAME_MAX.
+ * canonical text. Its file name may have WFS_NAME_MAX bytes (kernel/base/encode.h).
  * Source: worldfs-lua(7).
  */
 #pragma once
@@ -14,7 +14,8 @@
 #include "kernel/base/error.h"
 
 /** wfs_key_append() - append to @buffer the key that the JSON @value gives
- *  Return: 0, -EFBIG (key_too_long; the whole key was appended), -ENOMEM. */
+ *  Return: 0, -EFBIG (key_too_long: the key's file name is too long; the whole key was appended),
+ *  -ENOMEM. */
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_key_member() - find a member of an event's value. @event: the value; @key_field: dotted path

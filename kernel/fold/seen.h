@@ -27,6 +27,6 @@ enum {
  *  An event that a timer sends gets the error already_exists then, because each firing of a timer
  *  has a record.
  *  Return: 0, -EINVAL (invalid_argument: the value has no such member, or it is neither a text nor
- *  an integer), -EEXIST (already_exists), -EOPNOTSUPP (not_enabled: the world's manifest does not
- *  have sys.seen), -EIO, -ENOMEM. */
+ *  an integer), -EEXIST (already_exists: a timer sends the event, and its key was seen),
+ *  -EOPNOTSUPP (not_enabled: the world's manifest does not have sys.seen), -EIO, -ENOMEM. */
 int seen_note(struct wfs_fold *fold, struct wfs_error *error);

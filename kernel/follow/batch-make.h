@@ -22,11 +22,12 @@ struct wfs_batch_of {
 /** wfs_batch_make() - append to @buffer the encoded batch of the records of @of
  *  The batch also has content and code that these records give artifacts, their private texts, the
  *  manifests that they bring into force, the modules that such a manifest has and the one before
- *  has not, and the blobs of up to WFS_BATCH_BLOB_MAX bytes that they list. Equal records and ids
- *  give equal bytes, in whatever transaction they are read.
+ *  has not, and the blobs of up to WFS_BATCH_BLOB_MAX bytes (kernel/value/batch.h) that they list.
+ *  Equal records and ids give equal bytes, in whatever transaction they are read.
  *  @txn: of @store; only read
- *  Return: 0, -ENOENT (not_found: a record, or something else that the batch must have, was
- *  dropped),
- *  -EFBIG (too_large), -EIO, -ENOMEM, …; after a failure the contents of @buffer mean nothing. */
+ *  Return: 0, -ENOENT (not_found: a record, or something else that the batch must have, is not
+ *  kept any more), -EFBIG (too_large: the batch would have more than WFS_BATCH_SIZE_MAX bytes or
+ *  WFS_BATCH_ATTACHED_MAX attached items), -EIO, -ENOMEM, …; after a failure the contents of
+ *  @buffer mean nothing. */
 int wfs_batch_make(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_batch_of *of,
 	struct wfs_buffer *buffer, struct wfs_error *error);

@@ -45,7 +45,7 @@ int wfs_follower_new(
 	struct wfs_world *world, struct wfs_follower **ret_follower, struct wfs_error *error);
 
 /** wfs_follower_free() - end following; accepts NULL. The world still stands aside, until
- *  wfs_world_resume() makes it an owner. */
+ *  wfs_world_resume() (kernel/world/aside.h) lets this process be its owner. */
 void wfs_follower_free(struct wfs_follower *follower);
 WFS_DEFINE_AUTO(follower, struct wfs_follower, wfs_follower_free)
 #define WFS_AUTO_FOLLOWER WFS_CLEANUP(wfs_auto_follower)
@@ -55,12 +55,13 @@ typedef void wfs_follower_heard(void *context, const char *id, uint64_t seq);
 
 /** wfs_follower_listen() - have @heard called with @context for each request that a batch lists
  *  wfs_follower_apply() calls @heard when the batch was applied or is present, before it returns.
- *  @heard: NULL (as at first): nothing is called */
+ *  @heard: NULL, or none set yet: nothing is called */
 void wfs_follower_listen(struct wfs_follower *follower, wfs_follower_heard *heard, void *context);
 
 /** wfs_follower_apply() - fold a batch, commit it, and call the world's observers
  *  If the world has the first records of the batch already, with equal bytes, only the others are
- *  folded. @encoded: the batch, from wfs_batch_make(); borrowed. @ret_outcome: set on success only
+ *  folded. @encoded: the batch, from wfs_batch_make() (batch-make.h); borrowed during the call.
+ *  @ret_outcome: set on success only
  *  Return: 0 (see @ret_outcome), or, if nothing was committed, and the batch can be given again:
  *  -EINVAL (invalid_argument: @encoded is not a batch, is damaged, or lacks something that folding
  *  needs), -ENOENT (height_unavailable: the world has dropped records with which the batch must be

@@ -192,9 +192,9 @@ void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
 
-/** wfs_lua_allocate() - be the lua_Alloc function of every state: do wfs_lua_arena_resize(), count
- *  the memory, and refuse what exceeds the bound. @context: the struct wfs_lua. Return: the block,
- *  or NULL (refused, or freed). */
+/** wfs_lua_allocate() - allocate, resize or free a block by wfs_lua_arena_resize(), count the
+ *  memory, and refuse what exceeds the bound; the lua_Alloc function of every state
+ *  @context: the struct wfs_lua. Return: the block, or NULL (refused, or freed). */
 void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
 
 /** wfs_lua_limit_start() - begin a run: reset the counters, and turn on the hook and the
@@ -282,8 +282,8 @@ bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
  *  OBJECT of the registry; pushes nothing. */
 void wfs_lua_open(lua_State *L);
 
-/** wfs_lua_protect() - replace the table on top of the stack by a proxy: code can read the table
- *  through it, but not write to it or reach it. */
+/** wfs_lua_protect() - replace the table on top of the stack by a proxy, through which code can
+ *  read the table's members, but neither change the table nor get the table itself. */
 void wfs_lua_protect(lua_State *L);
 
 /** wfs_lua_push_stable() - push a C function as a closure, for tables that code can reach
@@ -367,9 +367,10 @@ int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
  *  "arithmetic" (the metamethods of strings) */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
-/** wfs_lua_random() - be the Lua function ctx.random (lua-random.c): push a random float from 0 to
- *  below 1; with the Lua arguments `n` or `m, n`, an integer from 1 or `m` to `n`
- *  The numbers follow from the seed of the run. Raises if the interval is empty. Return: 1. */
+/** wfs_lua_random() - push a random float from 0 to below 1 or, with the Lua arguments `n` or
+ *  `m, n`, an integer from 1 or `m` to `n`; the Lua function ctx.random (lua-random.c)
+ *  The numbers follow from the seed of the run. Raises if the interval is empty.
+ *  Return: 1, the number of values that were pushed. */
 int wfs_lua_random(lua_State *L);
 
 /** wfs_lua_push_text() - push the text that `tostring` gives for the value at @index, which never

@@ -143,7 +143,8 @@ void wfs_lua_free(struct wfs_lua *lua);
 WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 #define WFS_AUTO_LUA WFS_CLEANUP(wfs_auto_lua)
 
-/** wfs_lua_trim() - free memory that the last run needed, and its result. */
+/** wfs_lua_trim() - free memory that the last run needed and most runs do not; the result of that
+ *  run must not be used any more. */
 void wfs_lua_trim(struct wfs_lua *lua);
 
 /* Arguments of one step. Plain value, all borrowed for the call. Texts end with NUL. */
@@ -180,11 +181,12 @@ int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_
 /* The functions that a program can call on its host, which embeds this in a struct of its own. */
 struct wfs_lua_host {
 	/**
-	 * call() - do what the program asks for
+	 * call() - do what the program asks for; called on the thread of wfs_lua_call(), while
+	 * that function runs
 	 * @binding_index: in the table of bindings
 	 * @arguments: text of an array; nil is null, but trailing nils are left out
-	 * @ret_value: canonical text of the function's result, borrowed until the next call; size
-	 *             0: nil
+	 * @ret_value: canonical text of the function's result, valid until the next call of
+	 *             call() or the end of the run; size 0: nil
 	 * @error: filled unless the result is 0
 	 *
 	 * Return: 0; 1: raise the message of @error, which the program may catch; or a negative
@@ -223,7 +225,7 @@ struct wfs_lua_call {
  *  defines. @ret_value: canonical text of its result, borrowed until the next run; null for nil and
  *  for no result
  *  Return: 0, -EIO (runtime_error with the Lua message and line: if a bound was exceeded, the
- *  message gives the bound; the program may also lack the function), -ENOMEM, or the negative errno
- *  that the host returned. */
+ *  message gives the bound; also if the program does not define the function), -ENOMEM, or the
+ *  negative errno that the host returned. @ret_value is set on success only. */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

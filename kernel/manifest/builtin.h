@@ -96,7 +96,8 @@ const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 
 /** wfs_builtin_reducer_late() - may a manifest lack this reducer, because earlier versions of the
- *  program did not have it? Such a world gets it with the next manifest that is applied. */
+ *  program did not have it? A world with such a manifest gets the reducer with the next manifest
+ *  that is applied. */
 bool wfs_builtin_reducer_late(enum wfs_builtin_reducer reducer);
 
 /** wfs_builtin_reducer_hidden() - is @name the name of a built-in reducer that the table marks as

@@ -18,7 +18,7 @@
 #include "kernel/base/hash.h"
 #include "kernel/manifest/builtin.h"
 
-/* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
+/* M(document, type, member, 0 or how it may be absent: see struct wfs_field in form.h) */
 #define WFS_DOCUMENT_AGENT(M, document)               \
 	M(document, INTEGER, failure_count, 0)        \
 	M(document, VALUE, last_action, WFS_OPTIONAL) \

@@ -495,7 +495,8 @@ void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
 	struct wfs_error *error);
 
-/** wfs_effect_check_receipt() - check that the payload of a receipt has the form that the effect's
- *  definition says. Return: 0, -EIO (internal_error: a defect of this program), -ENOMEM. */
+/** wfs_effect_check_receipt() - check that @receipt, the payload of a receipt, has the form that
+ *  wfs_effect_receipt() returns. Return: 0, -EIO (internal_error: a defect of this program),
+ *  -ENOMEM. */
 int wfs_effect_check_receipt(
 	enum wfs_effect effect, const json_t *receipt, struct wfs_error *error);

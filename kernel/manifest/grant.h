@@ -56,8 +56,10 @@ const char *wfs_grant_member(size_t index);
 
 /** wfs_grant_check_member() - check member @index (as for wfs_grant_member()) of a grant
  *  @manifest: has the capabilities. @grant: an object; `name` may be missing
- *  Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found:
- *  `cap` names a capability that @manifest does not have), -EFBIG (too_large), -ENOMEM. The message
+ *  Return: 0 (also without an optional member), -EINVAL (missing_argument: a required member is
+ *  missing; invalid_argument: a wrong value; schema_violation: `params` do not fit the schema of
+ *  the capability), -ENOENT (not_found: `cap` names a capability that @manifest does not have),
+ *  -EFBIG (too_large: `params` have more than WFS_GRANT_PARAMS_MAX bytes), -ENOMEM. The message
  *  does not name the member. */
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
@@ -72,7 +74,8 @@ const char *wfs_account_member(size_t index);
 
 /** wfs_account_check_member() - check member @index (as for wfs_account_member()) of a principal's
  *  account. @account: an object with `scrip` and `quotas`, both optional
- *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
+ *  Return: 0 (also without the member), -EINVAL (invalid_argument: a wrong value). The message does
+ *  not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
 /** wfs_grant_is_spent() - are the calls, or the tokens, of a grant's own budget used up? False for

@@ -124,7 +124,7 @@ void manifest_check_text(const struct manifest_reader *reader, struct wfs_place 
 	const json_t *value, const char *wanted);
 
 /** manifest_is_reducer_name() - is @text the name of a reducer: `[a-z][a-z0-9_.-]*`, at most
- *  WFS_REDUCER_NAME_MAX bytes? */
+ *  WFS_REDUCER_NAME_MAX bytes (manifest.h)? */
 bool manifest_is_reducer_name(const char *text);
 
 /** manifest_is_definition_name() - has @text the form `ns/Name@N` of the names of schemas,
@@ -140,7 +140,7 @@ struct manifest_naming {
 };
 
 /** manifest_enter() - add a definition's name @value, with its index in its list, to
- *  naming->index_of; otherwise, if the list has the name already, adds a problem
+ *  naming->index_of; if the list has the name already, add a problem instead
  *  A name of the wrong form is a problem, but is added to naming->index_of, too, so that references
  *  to the name are not reported as well. @value: NULL (a missing member) is not reported here
  *  @ret_name: borrowed from @value; NULL if no name was added. Return: 0 (also if problems were

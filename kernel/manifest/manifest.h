@@ -87,7 +87,8 @@ const char *wfs_origin_name(enum wfs_origin origin);
 
 /** wfs_policy_fits() - does @pattern, a condition of a rule, match @text, a member of a question
  *  (kernel/rights/rights.h)?
- *  @pattern: NULL: the rule does not have the condition, so every text matches
+ *  @pattern: a `*` at its end matches any rest; NULL: the rule does not have the condition, so
+ *  every text matches
  *  @text: NULL: the question has no such text, so only a @pattern of NULL matches */
 bool wfs_policy_fits(const char *pattern, const char *text);
 
@@ -112,7 +113,8 @@ struct wfs_manifest;
 /** wfs_manifest_new() - check and compile a manifest document
  *  @document: the manifest keeps a reference of its own. @problems: gets every problem, with its
  *  JSON pointer
- *  @ret_manifest: caller unrefs it. Return: 0, -EINVAL (problems were added), -ENOMEM. */
+ *  @ret_manifest: caller unrefs it; not set after a failure. Return: 0, -EINVAL (problems were
+ *  added), -ENOMEM. */
 int wfs_manifest_new(
 	json_t *document, struct wfs_problems *problems, struct wfs_manifest **ret_manifest);
 struct wfs_manifest *wfs_manifest_ref(struct wfs_manifest *manifest);

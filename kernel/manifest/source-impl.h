@@ -81,8 +81,8 @@ int source_named_file_read(const struct source_loader *loader, struct wfs_place 
 
 /** source_charge() - add @bytes, the size of a file that world.json names at @place, to
  *  loader->total_bytes
- *  Return: 1; 0: all files so far have more than WFS_SOURCE_TOTAL_MAX bytes (a problem was added
- *  the first time). */
+ *  Return: 1; 0: all files so far have more than WFS_SOURCE_TOTAL_MAX bytes (source.h; a problem
+ *  was added the first time). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
 /** source_set() - set member @name of @object to @value, of which @object gets a reference of its

@@ -5,10 +5,11 @@
 /**
  * confine() - give up everything except descriptor @fd
  *
- * Closes all other descriptors; bounds files, processes and memory (see confine.c); gives up all
- * privileges for ever; writes no core file; has the process die with the thread that started it;
- * and installs a filter that ends the process at any system call except those for waiting, sending,
- * growing the heap and ending.
- * Return: 0, or -errno of the first step that failed: then no code may run.
+ * Closes all other descriptors; sets limits (no new process, no further descriptor, no byte written
+ * to a file, no core file, bounded heap and stack); gives up all privileges for ever; has the
+ * process die with the thread that started it; and installs a filter that ends the process at any
+ * system call except recvfrom(2) and sendto(2) on @fd, brk(2), madvise(2), reading a clock of
+ * processor time, ending, and mmap(2), which fails.
+ * Return: 0, or -errno of the step that failed: then the caller must run no code.
  */
 int confine(int fd);
