@@ -128,8 +128,8 @@ int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor);
 
 /**
- * wfs_verb_view() - open the view of a consistency (kernel/value/consistency.h), and set call->meta
- * @consistency: its text, such as "exact:5"; NULL: head
+ * wfs_verb_view() - open a view at the height that @consistency asks for, and set call->meta
+ * @consistency: head, exact:HEIGHT or at_least:HEIGHT (kernel/value/consistency.h); NULL: head
  * @ret_view: set on success; caller closes it with wfs_session_view_close() (caps/session-read.h)
  * Return: 0, or -errno with call->error (-EINVAL: not a consistency; -ENOENT: no such height; …).
  */

@@ -133,7 +133,8 @@ int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *e
 int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error *error);
 
 /** turn_emit_notes() - add an event record for each note
- *  @notes: array of {fallback, reason, reference, stage}, what the agent's mind lacked; NULL:
+ *  @notes: array of {fallback, reason, reference, stage}, each about an artifact
+ *  that the agent's mind has used (`fallback` is null) or could not use; NULL:
  *  none */
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
 
