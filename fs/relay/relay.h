@@ -38,8 +38,8 @@ int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
  */
 void wfs_relay_cease(struct wfs_relay *relay);
 
-/** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. Nothing uses
- *  the host any more. */
+/** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. The caller
+ *  makes sure that nothing uses the host any more. */
 void wfs_relay_free(struct wfs_relay *relay);
 WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 #define WFS_AUTO_RELAY WFS_CLEANUP(wfs_auto_relay)
@@ -47,9 +47,9 @@ WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 /** wfs_relay_node() - get the node, which the caller starts; borrowed. */
 struct wfs_node *wfs_relay_node(const struct wfs_relay *relay);
 
-/** wfs_relay_heir_wait_ms() - get how long this node, which has begun to own the world, waits before
- *  it goes on with what its owner before has begun: a lease if that was another node, which may
- *  still wait for an answer of the outside; otherwise 0 */
+/** wfs_relay_heir_wait_ms() - get how long this node, which has just begun to own the world, waits
+ *  before it goes on with turns, plans and calls that had begun: a lease if another node owned the
+ *  world before, which may still wait for an answer of the outside; otherwise 0 */
 int64_t wfs_relay_heir_wait_ms(const struct wfs_relay *relay);
 
 /** wfs_relay_settle() - wait until this node owns the world, or another living one does
