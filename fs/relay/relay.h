@@ -34,8 +34,8 @@ int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	struct wfs_error *error);
 
 /** wfs_relay_cease() - have the calls that are on their way to another node answered (unavailable,
- *  or unknown if they were sent), and refuse later ones (unavailable); returns at once. Thread: any.
- */
+ *  or unknown if they were sent), and refuse later ones (unavailable). Returns at once; any thread
+ *  may call it. */
 void wfs_relay_cease(struct wfs_relay *relay);
 
 /** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. The caller
