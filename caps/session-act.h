@@ -22,8 +22,8 @@ int wfs_session_submit(const struct wfs_session *session, struct wfs_request *re
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
  *  when this returns; `done` and `context` of @request are overwritten. Thread: any but the
- *  world's kernel thread and its publisher thread, without which no answer comes. Return: 0, or the -errno of a refusal or failure, also if nothing
- *  was sent; request->error says why. */
+ *  world's kernel thread and its publisher thread, without which no answer comes. Return: 0, or the
+ *  -errno of a refusal or failure, also if nothing was sent; request->error says why. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };

@@ -43,8 +43,8 @@ int wfs_session_version(const struct wfs_session *session, struct wfs_view *view
 	struct wfs_seen *ret_seen);
 /** wfs_session_content() - read the bytes @range of a version. @ret_content: set on success; caller
  *  ends it with wfs_content_done() (kernel/read/view.h). Return: 0, -EACCES (the version is
- *  the content or the code of an artifact, or an entry of its memory, and the principal may not read
- *  this artifact without paying), … */
+ *  the content or the code of an artifact, or an entry of its memory, and the principal may not
+ *  read this artifact without paying), … */
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_seen *seen, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);

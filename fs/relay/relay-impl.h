@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private to the relay. What goes from node to node is a document {"height":H,"requests":[{"id":…,
- * "payload":{…},"principal":…,"verb":…},…]}, where H is the height of the sender. Its answer has the
- * status 200 and is {"answers":[envelope or null,…],"height":H}, where null says that the request
- * was not done and may be sent again; or it has another status, which says so of all requests: 409
- * because the receiver does not own the world, is behind the sender, or does one of the requests
- * already; 422 because it does not understand the document; 500 because it is short of memory.
- * The document {"reach":H} asks whether the mounts of a node show the height H: 200, or 409.
+ * "payload":{…},"principal":…,"verb":…},…]}, where H is the height of the sender. Its answer has
+ * the status 200 and is {"answers":[envelope or null,…],"height":H}, where null says that the
+ * request was not done and may be sent again; or it has another status, which says so of all
+ * requests: 409 because the receiver does not own the world, is behind the sender, or does one of
+ * the requests already; 422 because it does not understand the document; 500 because it is short of
+ * memory. The document {"reach":H} asks whether the mounts of a node show the height H: 200, or
+ * 409.
  */
 #pragma once
 

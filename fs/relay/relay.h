@@ -28,7 +28,8 @@ struct wfs_relay;
  *  driver must be set before wfs_node_start(), and outlive the relay, too.
  *  @options: without handlers of requests, which are the relay's
  *  @ret_relay: caller frees it with wfs_relay_free(); NULL if the world is not replicated
- *  Return: 0, -ENOENT, -EIO (the world cannot be read), -EAGAIN (overloaded: no thread), -ENOMEM. */
+ *  Return: 0, -ENOENT, -EIO (the world cannot be read), -EAGAIN (overloaded: no thread), -ENOMEM.
+ *  */
 int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	const struct wfs_join_options *options, struct wfs_relay **ret_relay,
 	struct wfs_error *error);
