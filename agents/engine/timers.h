@@ -13,7 +13,8 @@
  *  paused, begin to fire what is due. */
 void timers_start(struct engine *engine);
 
-/** timers_changed() - look at the due times again, because a timer has changed. Thread: any. */
+/** timers_changed() - have engine->thread call timers_look(), because a timer has changed. Thread:
+ *  any. */
 void timers_changed(struct engine *engine);
 
 /** timers_look() - fire what is due, and wait for the next due time. */

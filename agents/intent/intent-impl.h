@@ -47,9 +47,9 @@ void call_answer(struct work *work, const struct wfs_session *session, struct wf
 	int64_t duration_ms);
 
 /** call_read() - run a tool that reads on a thread of libuv; afterwards `take_output` of the work's
- *  kind is called, with the output in work->calling.output; a failure ends the work. @tool:
- *  expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after which the call fails;
- *  INT64_MAX: never
+ *  kind is called, with the output in work->calling.output. If the tool fails, work_fail() is
+ *  called instead. @tool: expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after
+ *  which the call fails; INT64_MAX: never
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
@@ -74,8 +74,8 @@ void drive_leave(struct work *work);
 
 /** ask_outside() - have a tool call call an outside tool, and wait for the answer; a failure ends
  *  the work
- *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: kept
- *  @stored: the call as its run keeps it, with stand-ins for private texts; NULL:
+ *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: a reference is kept
+ *  @stored: the call as its turn keeps it, with stand-ins for private texts; NULL:
  *  work->calling.origin has the artifacts of these texts already; @limit_ms: after which the call
  *  is cancelled; INT64_MAX: never */
 void ask_outside(struct work *work, const json_t *tool, json_t *arguments, const json_t *stored,
@@ -117,7 +117,9 @@ json_t *step_outcome(struct work *work, const struct wfs_error *error);
  *  @value: the arguments or the prompt; not changed
  *  @origin: gets the artifacts to which private results belong
  *  @ret_value: caller owns it
- *  Return: 0, -EINVAL (a placeholder names nothing), … */
+ *  Return: 0, -EINVAL (invalid_argument: a placeholder names no step, or one without a result), or
+ *  another -errno of wfs_placeholder_fill() (agents/plan/placeholder.h) or of the store; with
+ *  @error. */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 

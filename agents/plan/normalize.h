@@ -77,11 +77,13 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 /**
  * wfs_plan_normalize() - make a plan from a text
  * @ret_plan: caller releases it with wfs_plan_made_done(); not set after a failure
- * @ret_details: set if it is refused: {code, index?, step?, …}, where `code` says what is wrong in
- *               terms of plans, `index` counts the steps as written, and `step` is an id; caller
- *               owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, cycle), -EFBIG (too_large),
- * with a message that says which step it is, what was expected and what came; -ENOMEM (no details).
+ * @ret_details: set if the plan is refused (-EINVAL, -EFBIG): {code, index?, step?, …}, where
+ *               `code` says what is wrong in terms of plans, `index` counts the steps as written,
+ *               and `step` is an id; caller owns it
+ * Return: 0, -EINVAL (invalid_json: not JSON; cycle: steps that depend on one another;
+ * invalid_argument, missing_argument: another fault of the plan), -EFBIG (too_large: the text or a
+ * step, or too many steps), with a message that says which step is wrong, what was expected and
+ * what came; -ENOMEM (no details).
  */
 int wfs_plan_normalize(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	struct wfs_plan_made *ret_plan, struct wfs_error *error, json_t **ret_details);

@@ -47,14 +47,15 @@ typedef int wfs_placeholder_resolve(
  * wfs_placeholder_fill() - replace the placeholders in @value
  * @value: not changed; the result shares unchanged parts
  * @ret_value: caller owns it
- * Return: 0, -EINVAL (invalid_argument: names a placeholder that does not resolve; depth_exceeded),
- * -EFBIG (too_large), -ENOMEM, or the result of @resolve.
+ * Return: 0, -EINVAL (invalid_argument: a placeholder does not resolve, and the message names it;
+ * depth_exceeded: more than WFS_PLACEHOLDER_DEPTH_MAX levels), -EFBIG (too_large: more than
+ * WFS_PLACEHOLDER_SIZE_MAX bytes), -ENOMEM, or the -errno of @resolve.
  */
 int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, void *context,
 	json_t **ret_value, struct wfs_error *error);
 
 /** wfs_placeholder_append() - append @value to @buffer as text: a string as it is, other values as
- *  canonical JSON. See wfs_buffer_check() for a lack of memory. */
+ *  canonical JSON. If memory is lacking, @buffer is marked as failed (wfs_buffer_check()). */
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer);
 
 /** wfs_placeholder_depth_fits() - do arrays and objects in @value nest at most @max deep? */

@@ -25,7 +25,8 @@ int agents_router_tool(const struct agents_catalog *catalog, const char *name, c
 	json_t **ret_tool, struct wfs_error *error);
 
 /** agents_router_find() - find the tool of a canonical call
- *  @call: changed: its args become those that the tool takes
+ *  @call: changed if its tool is an artifact without an interface: args become {args: [args]}, or
+ *  {args: []} if they are empty; args that have a member `args` already stay
  *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
  *  @ret_outcome: set if -ENOENT or -EINVAL is returned: the outcome of the call, which has failed;
  *  caller owns it

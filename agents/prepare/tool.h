@@ -35,7 +35,9 @@ struct agents_catalog {
  *  @names: of actions, helpers, submit_result, outside tools and executable artifacts; or aliases
  *          of these (router.h); NULL or []: @ret_tools is []
  *  @ret_tools: array; caller owns it
- *  Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), … */
+ *  Return: 0, -EINVAL (invalid_argument: a name is not a text, or two tools have one name;
+ *  invalid_type: an artifact is not executable), -ENOENT (not_found: the caller has no such tool),
+ *  or another -errno; with @error. */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error);
 
