@@ -109,8 +109,8 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
  * The first of these that can be made: /run/worldfs/<id>, for root; $XDG_RUNTIME_DIR/worldfs/<id>;
  * /tmp/worldfs-<uid>/<id>; with an empty directory `ctl` in it, on which no file system is mounted.
  * (Root of a container without privilege may not write to /run.) <id> depends only on the world and
- * @directory, so that a directory that a killed daemon has left is found again. Waits for a mount
- * there that is being unmounted.
+ * @directory, so that a directory that a killed daemon has left is found again. Waits up to two
+ * seconds for a mount on `ctl` to be unmounted.
  * @world: canonical directory of the world
  * @directory: mount point of the tree
  * @allow_other: other users can pass the directories
