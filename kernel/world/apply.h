@@ -18,10 +18,10 @@
 #include "kernel/fold/fold.h"
 
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
- *  @to must keep all reducers that have cells, each keyed or not as before, and all built-in
- *  definitions.
+ *  @to must keep all reducers that have cells, each keyed or not as before, all effects of this
+ *  program, all caps, and all definitions whose names begin with sys/.
  *  @ret_diff: the differences (kernel/manifest/manifest-diff.h), set on success; caller owns it
- *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: @to lacks something that it must keep), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, json_t **ret_diff, struct wfs_error *error);
 
