@@ -126,7 +126,8 @@ void engine_rescan(struct engine *engine);
  *  any. */
 bool engine_stopping(struct engine *engine);
 
-/** engine_ticket() - make a new ticket for a struct wfs_drive, at least 1. Thread: any. */
+/** engine_ticket() - make a new ticket for a struct wfs_drive (caps/drive.h), at least 1. Thread:
+ *  any. */
 uint64_t engine_ticket(struct engine *engine);
 
 /** engine_one_less() - note that one of the things that engine->open_count counts has ended; the

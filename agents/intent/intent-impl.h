@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/intent/: the functions of the kinds of intents; see struct work_kind. */
+/* Private to agents/intent/: the functions of the kinds of intents; see struct work_kind
+ * (agents/engine/work.h). */
 #pragma once
 
 #include "agents/engine/work.h"
@@ -39,10 +40,10 @@ void call_begin(struct work *work);
 void call_cancel(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_answer() - answer a tool call with @output, which wfs_turn_cut() shortens, and which is
- *  hidden if the tool has read private texts. @session: the session that the tool read with, which
- *  has noted these texts (caps/session-text.h); @output: changed; @duration_ms: of the call, for
- *  the receipt */
+/** call_answer() - answer a tool call with @output, which wfs_turn_cut() (kernel/value/output.h)
+ *  shortens, and which is hidden if the tool has read private texts. @session: the session that the
+ *  tool read with, which has noted these texts (caps/session-text.h); @output: changed;
+ *  @duration_ms: of the call, for the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
@@ -59,7 +60,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 /** drive_begin() - begin the turns or the chat that a tool call asks for; @work is answered when
  *  these end
  *  If the call needs an approval first, nothing is begun, and @work waits for it, see
- *  work_wait_for_approval().
+ *  work_wait_for_approval() (agents/engine/work.h).
  *  @arguments: of the call, copied; @left_ms: time left for the turn that calls, after which the
  *  call fails; INT64_MAX: no limit
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */

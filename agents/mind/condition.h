@@ -34,7 +34,7 @@ enum {
 };
 
 /** wfs_mind_condition() - evaluate a condition
- *  @text: at most WFS_MIND_CONDITION_MAX bytes
+ *  @text: at most WFS_MIND_CONDITION_MAX bytes (kernel/mind/workflow.h)
  *  @variables: object name → value; NULL: none
  *  Return: 0, -EINVAL (syntax_error: not an expression; invalid_argument: its value is not true,
  *  false or nil, or a predicate lacks its number), -EIO (runtime_error: the expression fails, or

@@ -18,7 +18,7 @@
 #include "kernel/mind/prompt.h"
 
 /** wfs_mind_template_fill() - append the prompt's text, with values inserted
- *  @prompt: {template, variables}, from wfs_mind_prompt_read()
+ *  @prompt: {template, variables}, from wfs_mind_prompt_read() (kernel/mind/prompt.h)
  *  @variables: object name → value; values other than texts, null included, are written as JSON;
  *              NULL: none
  *  @ret_text: appended to, including NUL characters of values; unchanged after a failure

@@ -97,9 +97,9 @@ void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, 
  * wfs_plan_payload() - make the payload of a receipt of plan.normalize: the next part of the plan
  *
  * It is {goal, offset, plan_id, steps, total, …}, with `steps` from plan->parts. A part has at most
- * WFS_PLAN_PART_MAX steps, and about WFS_PLAN_PART_SIZE bytes; at least one step if any is left.
- * The first part has draft, final, in_order and created_ns of the plan, the last part its status
- * and counts. A plan without steps has one part.
+ * WFS_PLAN_PART_MAX steps (kernel/value/bounds.h), and about WFS_PLAN_PART_SIZE bytes; at least one
+ * step if any is left. The first part has draft, final, in_order and created_ns of the plan, the
+ * last part its status and counts. A plan without steps has one part.
  *
  * @offset: how many steps the parts before have
  * @ret_count: how many steps this part has

@@ -46,7 +46,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
  *  @method: of an artifact's interface, or a tool's name on the outside server @name; "": the first
  *           method, or @name is the full name of an outside tool
  *  @ret_tool: caller owns it
- *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
+ *  Return: 0, -ENOENT (not_found: no such tool, or the artifact has no such method), -EINVAL (the
+ *  artifact is not executable), … */
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 

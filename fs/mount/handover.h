@@ -53,7 +53,7 @@ struct wfs_handover {
  *  @directory: canonical, from wfs_mount_resolve() (fs/mount/mount-table.h)
  *  @allow_other: Linux lets other users use both mounts
  *  @nest_ctl: mount the control files on `ctl` in the tree (root only); false: on a directory of
- *  wfs_mount_run_directory()
+ *  wfs_mount_run_directory() (fs/mount/mount-table.h)
  *  @ret_handover: caller calls wfs_handover_done(); after a failure it is not set
  *  Thread: the process must have only one.
  *  Return: 0, -EBUSY (busy: a file system is mounted on @directory), -EINVAL (the directory is

@@ -82,11 +82,11 @@ int wfs_mount_answers(const char *path, struct wfs_error *error);
 int wfs_mount_look_link(const char *path, struct wfs_error *error);
 
 /** wfs_mount_look_canonical() - call realpath(3) for @path. @ret_path: caller frees.
- *  Return: 0, -ENOENT, … */
+ *  Return: 0, -ENOENT (no file is there), … */
 int wfs_mount_look_canonical(const char *path, char **ret_path, struct wfs_error *error);
 
-/** wfs_mount_look_directory() - check that @path is a directory. Return: 0, -EINVAL (it is not),
- *  -ENOENT, … */
+/** wfs_mount_look_directory() - check that @path is a directory. Return: 0, -EINVAL (it is another
+ *  file), -ENOENT (no file is there), … */
 int wfs_mount_look_directory(const char *path, struct wfs_error *error);
 
 /** wfs_mount_look_answers() - call lstat(2) for @path. @ret_result: its result, 0 or -errno
@@ -98,8 +98,8 @@ int wfs_mount_look_answers(const char *path, int *ret_result, struct wfs_error *
 /**
  * wfs_mount_resolve() - find the canonical path of a directory, without using a file system on it
  * @ret_path: caller frees
- * Return: 0, -EINVAL (not absolute), -ENOENT, -ETIMEDOUT (timeout: a file system on the way hangs),
- * …
+ * Return: 0, -EINVAL (not absolute), -ENOENT (a directory is missing), -ETIMEDOUT (timeout: a file
+ * system on the way hangs), …
  */
 int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error);
 

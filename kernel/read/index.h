@@ -98,7 +98,7 @@ int64_t wfs_index_due_time(const struct wfs_index_set *set);
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
 /** wfs_index_runs() - write to @set a name that sorts before all names that wfs_index_run() writes:
- *  where wfs_index_remove_below() begins. */
+ *  where wfs_index_remove_below() (kernel/store/tables.h) begins. */
 void wfs_index_runs(struct wfs_index_set *set);
 
 /** wfs_index_is_run() - is @set the name of a set of records of a turn (wfs_index_run())? */

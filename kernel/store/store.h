@@ -68,12 +68,12 @@ void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
 
-/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT or, if the store was
- *  opened for reading only, perhaps an older one. */
+/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT (kernel/base/formats.h)
+ *  or, if the store was opened for reading only, perhaps an older one. */
 int wfs_store_format(const struct wfs_store *store);
 
-/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION or, if the
- *  store was opened for reading only, perhaps an older one. */
+/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION
+ *  (kernel/base/formats.h) or, if the store was opened for reading only, perhaps an older one. */
 int wfs_store_fold_version(const struct wfs_store *store);
 
 /** wfs_store_older() - is the store's format or fold version older than this program's? */

@@ -145,8 +145,8 @@ int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 #define META_FOLD "fold"     /* one byte, too */
 #define META_SINCE "since"   /* text: the oldest version of worldfs that can open the store */
 
-/** wfs_meta_format() - read the store's format (see WFS_STORE_FORMAT) without checking the row's
- *  checksum, which another format may compute in another way. */
+/** wfs_meta_format() - read the store's format (see kernel/base/formats.h) without checking the
+ *  row's checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
 /* journal */

@@ -32,7 +32,8 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 /** wfs_apply_check_modules() - check that each module that @to has, but @from does not have, is a
  *  blob of the world and compiles
  *  @put_later: a module may be missing, because the client of a dry run will put it later
- *  Return: 0, -ENOENT (not_found: a module is missing), -EINVAL (syntax_error), … Thread: any. */
+ *  Return: 0, -ENOENT (not_found: a module is missing), -EINVAL (syntax_error: a module does not
+ *  compile), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 

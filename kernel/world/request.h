@@ -78,7 +78,7 @@ struct wfs_request_action {
 	const json_t *of;              /* see wfs_fold_input.of (kernel/fold/fold.h); or NULL */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
 
-	/* Private to the kernel and the embedder: see struct wfs_embedder. */
+	/* Private to the kernel and the embedder: see struct wfs_embedder (embedder.h). */
 	json_t *wanted;     /* {model, text} of the embedding that it waits for; owned */
 	json_t *embeddings; /* those that it has got so far; owned */
 };

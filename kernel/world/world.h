@@ -117,7 +117,7 @@ struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
  *  figures that cannot be read, are set to 0. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
 /** wfs_world_count_blobs() - set figures->store.blob_bytes, which may take long, as
- *  wfs_store_count_blobs() says. */
+ *  wfs_store_count_blobs() (kernel/store/store.h) says. */
 void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures);
 
 /* --- changing --- */
@@ -148,7 +148,7 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
  *  embedder before is not called any more.
  *  @world: not read-only
  *  @embedder: borrowed until this function is called again; NULL: the world has only the embeddings
- *  that wfs_embed_local() makes */
+ *  that wfs_embed_local() (kernel/vector/embed.h) makes */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
 /** wfs_world_embedded() - give a request back to the world with the embedding that its action has

@@ -29,6 +29,7 @@ struct wfs_wait {
 };
 
 /** wfs_wait() - send a request, and wait for its answer; the caller has called wfs_run_open()
+ *  (fs/command/frame/run.h)
  *  @payload: of wait->verb; borrowed
  *  @ret_result: caller owns it; after a failure run->error_details may have details
  *  @ret_took_ns: how long the answer took; also set on failure

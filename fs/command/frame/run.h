@@ -116,8 +116,9 @@ int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
  *  Return: 0, or -errno with run->error. */
 int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
 
-/** wfs_run_take() - wait for the answer to the oldest request that wfs_access_post() has sent, and
- *  set run->meta and run->error_details. @ret_result: caller owns it
+/** wfs_run_take() - wait for the answer to the oldest request that wfs_access_post()
+ *  (fs/client/access.h) has sent, and set run->meta and run->error_details. @ret_result: caller
+ *  owns it
  *  Return: 0, or -errno with run->error. */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 
