@@ -74,7 +74,7 @@ int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *
 /**
  * wfs_constraint_check_answer() - check that an answer has the requested form
  *
- * To be called for complete answers only. An answer with calls is accepted, because the run
+ * To be called for complete answers only. An answer with calls is accepted, because the turn
  * continues after them. Grammars are not checked, which would take a parser of them. For a
  * structural_tag, an answer without calls must not have the text `<function=`, which then begins a
  * tag that is not closed; arguments are checked later, by the schema of the tool.

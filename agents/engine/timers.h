@@ -17,7 +17,7 @@ void timers_start(struct engine *engine);
  *  any. */
 void timers_changed(struct engine *engine);
 
-/** timers_look() - fire what is due, and wait for the next due time. */
+/** timers_look() - fire what is due, and set the timer of libuv to the next due time. */
 void timers_look(struct engine *engine);
 
 /** timers_drop_all() - fire no more timers, because the engine stops. Timers that wait to be tried

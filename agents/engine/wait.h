@@ -73,7 +73,7 @@ void wait_abandon(struct engine *engine, uint64_t ticket);
 
 /** wait_send() - prepare wait->request; when the kernel has answered it, `begun` of the wait's kind
  *  (struct wait_kind) is called, also with a refusal.
- *  Return: the request; the caller gives it to a function of caps/session-*.h. If that returns
+ *  Return: wait->request; the caller gives it to a function of caps/session-*.h. If that returns
  *  -errno, `begun` is not called, and the caller calls wait_fail(). */
 struct wfs_request *wait_send(struct wait *wait);
 

@@ -4,10 +4,10 @@
  * answer is recorded.
  *
  * A work begins what its kind says, and ends with work_answer(), work_submit(), work_fail() or
- * work_free(); it may be freed before these return, so it must not be used after them. If the cell
- * goes first, nothing of what was begun is recorded. The thread of the engine (engine.h) has all
- * works and calls all functions here. A *helper* is a function for models besides actions (struct
- * wfs_helpers in caps/drive.h).
+ * work_free(); the work may be freed before these functions return, so it must not be used after
+ * them. If the cell goes first, nothing of what was begun is recorded. The thread of the engine
+ * (engine.h) has all works and calls all functions here. A *helper* is a function for models
+ * besides actions (struct wfs_helpers in caps/drive.h).
  */
 #pragma once
 
@@ -91,7 +91,7 @@ struct work_asking {
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
 	int64_t built_ms;      /* how long building it took */
 	json_t *usage;  /* of an answer, even if that cannot be used; owned; NULL: no answer */
-	struct raw raw; /* what was sent and came back, for the receipt; only of runs */
+	struct raw raw; /* what was sent and came back, for the receipt; only of turns */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* equal in all attempts: the server knows a repeated one */
 };
@@ -125,7 +125,7 @@ struct work {
 	bool earlier;  /* a process before this one began it, or opened its intent */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1];
-	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
+	char began[WFS_CHAT_ID_MAX + 1]; /* turn or chat that a call has begun already; "": none */
 	int64_t turn;                    /* of a turn */
 	int64_t index;                   /* of the call, or of the step */
 	struct wfs_session *session;     /* of the intent's principal; owned */

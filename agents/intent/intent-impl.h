@@ -34,7 +34,7 @@ int take_state(
  *  and that the agent stays in its state if none was chosen. @status, @payload: of the receipt */
 void advance_log(const struct work *work, const char *status, const json_t *payload);
 
-/* --- call.c: a tool is called for a run --- */
+/* --- call.c: a tool is called for a turn --- */
 
 void call_begin(struct work *work);
 void call_cancel(struct work *work);

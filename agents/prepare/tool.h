@@ -92,6 +92,7 @@ int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, js
 
 /** agents_tool_asked() - make the action that a call of @tool with these arguments would be, even
  *  if they do not fit the tool; only for finding which texts in the arguments are private. @tool:
- *  as kept or expanded, of a kind that agents_tool_action() takes
+ *  as a turn keeps it, or expanded; of a kind that agents_tool_action() takes; @arguments: the
+ *  result shares values with them
  *  Return: new reference, or NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

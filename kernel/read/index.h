@@ -163,9 +163,10 @@ struct wfs_index_checker {
 /** wfs_index_check() - compare all sets with the cells in the store, and report cells that are
  *  missing in a set, and cells that are in a wrong one
  *  Whether records are in the sets of their turns is checked by kernel/domain/turn/turn-check.h,
- *  which counts checker->runs_records. Of these sets, wfs_index_check() only reports members below
- *  checker->height that are more than this count. Cells that cannot be read are skipped, so their
- *  places in sets are reported as wrong.
+ *  which counts checker->runs_records. In these sets, wfs_index_check() only counts the members
+ *  from checker->first_seq on, below checker->height, and reports one finding if they are more than
+ *  checker->runs_records. Cells that cannot be read are skipped, so their places in sets are
+ *  reported as wrong.
  *  Return: 0, the -errno of `progress`, -ENOMEM, … */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

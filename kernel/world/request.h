@@ -4,7 +4,7 @@
  *
  * The caller zero-initialises it, sets `kind`, `principal`, `done` and the member of the union that
  * has the kind's name, and calls wfs_world_submit() (kernel/world/world.h). All pointers must stay
- * valid until `done` is called, which is done once.
+ * valid until `done` is called, which happens once.
  */
 #pragma once
 
