@@ -39,7 +39,7 @@ struct wfs_adapter {
 	/** response_parser() - find the tool calls in a completion, as wfs_parser_parse() does
 	 *  (parser.h), which says what @ret_completion has
 	 *  @offered: array of the names of the request's tools; NULL or []: only the calls that the
-	 *  server found count
+	 *  server found are taken
 	 *  Return: 0, or -ENOMEM; caller owns @ret_completion. */
 	int (*response_parser)(
 		const json_t *completion, const json_t *offered, json_t **ret_completion);

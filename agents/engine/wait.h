@@ -99,7 +99,7 @@ void wait_fail(struct wait *wait, int r, struct wfs_error *error);
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
 
 /** wait_find() - find the waits that watch the turn, chat or plan @id: the result and those that
- *  follow it by `same`. Return: borrowed; NULL: no wait watches it. */
+ *  follow it by `same`. Return: borrowed until the wait ends; NULL: no wait watches it. */
 struct wait *wait_find(const struct engine *engine, const char *id);
 
 /** wait_look() - call `look` of each wait that watches the turn, chat or plan @id, because its cell

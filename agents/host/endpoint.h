@@ -17,7 +17,7 @@ int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error);
 
 /** agents_endpoint_check() - check that this user allows an environment variable to be sent to the
- *  host of a URL (kernel/base/trust.h). @url_text: NULL is refused
+ *  host of a URL (kernel/base/trust.h). @variable: its name; @url_text: NULL is refused
  *  Return: 0, -EACCES (not_authorized: the user does not allow it), -EINVAL (invalid_argument: not
  *  a URL), or another -errno of reading what this user allows; with @error. */
 int agents_endpoint_check(const char *variable, const char *url_text, struct wfs_error *error);

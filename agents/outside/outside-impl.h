@@ -178,8 +178,8 @@ void outside_send(struct outside_server *server, struct wfs_buffer *message);
 int outside_call_new(struct outside_server *server, const struct wfs_outside_request *request,
 	struct wfs_outside_call **ret_call, struct wfs_error *error);
 
-/** outside_call_find() - find a running call. @id: of its request. Return: borrowed; NULL: not
- *  found. */
+/** outside_call_find() - find a running call. @id: of its request. Return: borrowed until the
+ *  call ends; NULL: not found. */
 struct wfs_outside_call *outside_call_find(const struct outside_server *server, int64_t id);
 
 /** outside_call_send() - send a waiting call, or end it if the server lists no such tool. */
@@ -243,7 +243,8 @@ void outside_tools_done(struct outside_tools *tools);
 int outside_tools_add(const struct outside_server *server, struct outside_tools *tools,
 	const json_t *result, const char **ret_cursor, struct wfs_error *error);
 
-/** outside_tools_find() - find the tool called @name. Return: borrowed; NULL: not found. */
+/** outside_tools_find() - find the tool called @name. Return: borrowed from @tools; NULL: not
+ *  found. */
 const struct wfs_outside_tool *outside_tools_find(
 	const struct outside_tools *tools, const char *name);
 

@@ -18,8 +18,8 @@ int wfs_action_check(
  *  plan? False for an unknown type. */
 bool wfs_action_ends(const char *action_type);
 
-/** wfs_privacy_in() - find which texts of an action that is not done yet are private, by the
- *  artifacts in @view, by action_privacy() (kernel/domain/action/action.h) for wfs_domains.
+/** wfs_privacy_in() - find which texts of an action that is not done yet are private, given the
+ *  artifacts in @view; calls action_privacy() (kernel/domain/action/action.h) for wfs_domains.
  *  @action: document of the action
  *  @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
 int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
