@@ -11,7 +11,7 @@
  *  @ret_endpoint: written also on failure
  *  Return: 0, -ENOENT (not_found: the environment lacks the variable that `api_key_env` names),
  *          -EACCES (not_authorized: the key may not go to that host), -EINVAL (invalid_argument:
- *          base_url is no URL, or a member does not have its form), or another -errno of reading
+ *          base_url is not a URL, or a member does not have its form), or another -errno of reading
  *          what this user allows; with @error. */
 int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error);

@@ -257,8 +257,8 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
 void wfs_server_user_put(struct wfs_server_connection *connection);
 
 /** wfs_server_user_admit() - count a connection for its user, if there is room for it
- *  A connection for which there is no room is not counted: its client gets one answer, the error,
- *  and then the connection is closed.
+ *  A connection that is refused is not counted: its client gets one answer, the error, and then the
+ *  connection is closed.
  *  Return: 0, -EAGAIN (overloaded: the user, all guests or the server have as many as they may). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 

@@ -159,7 +159,7 @@ int wfs_duration_read(const char *text, int64_t *ret_ns);
 
 /** wfs_run_consistency() - read --exact-height and --at-least-height. @ret_text: a consistency,
  *  such as "exact:5"; caller frees; NULL: head. Return: 0, -EINVAL (misuse: both are given, or a
- *  value is no number), -ENOMEM. */
+ *  value is not a number), -ENOMEM. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 
 /** wfs_run_at() - read --at, a height or a consistency. @ret_text: as of wfs_run_consistency();
