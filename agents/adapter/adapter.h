@@ -27,24 +27,27 @@ struct wfs_adapter {
 	const char *name; /* value of the member `profile` of an entry */
 
 	/** format_messages() - convert messages from the neutral form, {content, role, tool_calls?,
-	 *  …} as a turn keeps them, to that of a body
+	 *  …} as a turn keeps them, to that of the server's API
 	 *  Return: 0, or -ENOMEM; caller owns @ret_messages. */
 	int (*format_messages)(const json_t *messages, json_t **ret_messages);
 
 	/** format_tools() - convert the offered tools, from wfs_format_offered() (format.h), to the
-	 *  form of a body. @tools: at least one. Return: 0, or -ENOMEM; caller owns @ret_tools. */
+	 *  form of the server's API. @tools: at least one. Return: 0, or -ENOMEM; caller owns
+	 *  @ret_tools. */
 	int (*format_tools)(const json_t *tools, json_t **ret_tools);
 
-	/** response_parser() - find the tool calls in a completion, see wfs_parser_parse()
-	 *  (parser.h).
-	 *  @offered: array of the names of the request's tools; NULL or []: only native calls
+	/** response_parser() - find the tool calls in a completion, as wfs_parser_parse() does
+	 *  (parser.h), which says what @ret_completion has
+	 *  @offered: array of the names of the request's tools; NULL or []: only the calls that the
+	 *  server found are taken
 	 *  Return: 0, or -ENOMEM; caller owns @ret_completion. */
 	int (*response_parser)(
 		const json_t *completion, const json_t *offered, json_t **ret_completion);
 
-	/** grammar_builder() - set the member of @body that asks for @constraint. The pointer is
-	 *  NULL if the server is not asked, and its answer is only checked. @constraint, @tools:
-	 *  accepted by wfs_constraint_check() (constraint.h). Return: 0, or -ENOMEM. */
+	/** grammar_builder() - set the member of @body, the body of a request, that asks for
+	 *  @constraint. The pointer is NULL for a script, which is not asked: its answers are only
+	 *  checked (wfs_constraint_check_answer()). @constraint, @tools: accepted by
+	 *  wfs_constraint_check() (constraint.h). Return: 0, or -ENOMEM. */
 	int (*grammar_builder)(const struct wfs_grammar_config *config, const json_t *constraint,
 		const json_t *tools, json_t *body);
 
@@ -54,17 +57,18 @@ struct wfs_adapter {
 };
 
 /** wfs_adapter_get() - get the adapter of a model
- *  An entry of a server without `profile` has the profile openai. That of a script
- *  (agents/host/script.h) without one has an adapter that accepts every constraint.
+ *  An entry of a server without `profile` has the profile openai. The entry of a script
+ *  (agents/host/script.h) without `profile` has an adapter that accepts every constraint.
  *  @entry: of the model in host.json
  *  @ret_adapter: static
  *  Return: 0, or -EINVAL (invalid_argument: unknown profile). */
 int wfs_adapter_get(
 	const json_t *entry, const struct wfs_adapter **ret_adapter, struct wfs_error *error);
 
-/** wfs_adapter_check() - check what the requests of a run will be built from
+/** wfs_adapter_check() - check what the requests of a turn will be built from
  *  These are the offered tools, max_history_messages, max_tokens, temperature, tool_choice,
  *  constraint and extra_body of @setup; profile, max_tokens_name and extra_body of @entry; and the
  *  combination of these.
- *  Return: 0, -EINVAL (the message names the agent), -ENOMEM. */
+ *  Return: 0, -EINVAL (the server would refuse one of these, or ignore it; the message names the
+ *  agent), -ENOMEM. */
 int wfs_adapter_check(const json_t *setup, const json_t *entry, struct wfs_error *error);

@@ -58,8 +58,9 @@ json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
  *  @constraint: any value; NULL and null are refused
  *  @adapter: of the server
  *  @tools: the offered ones, from wfs_format_offered() (format.h)
- *  @tool_choice: NULL is "auto"
- *  Return: 0, -EINVAL (the message names kind and profile), -ENOMEM. */
+ *  @tool_choice: the setting; NULL: "auto"
+ *  Return: 0, -EINVAL (the constraint is wrong, or the server cannot be asked for it: the message
+ *  names kind and profile), -ENOMEM. */
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
@@ -73,12 +74,14 @@ int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *
 /**
  * wfs_constraint_check_answer() - check that an answer has the requested form
  *
- * For complete answers only. An answer with calls is accepted, because the run continues after
- * them. Grammars are not checked, which would take a parser of them. For a structural_tag, checks
- * that each trigger began a call; arguments are checked later, by the schema of the tool.
+ * To be called for complete answers only. An answer with calls is accepted, because the turn
+ * continues after them. Grammars are not checked, which would take a parser of them. For a
+ * structural_tag, an answer without calls must not have the text `<function=`, which then begins a
+ * tag that is not closed; arguments are checked later, by the schema of the tool.
  * @constraint: accepted by wfs_constraint_check(); NULL and null: none
  * @completion: from wfs_parser_parse() (parser.h)
- * Return: 0, -EINVAL (schema_violation: what was requested and how the answer begins), -ENOMEM.
+ * Return: 0, -EINVAL (schema_violation: the answer has another form; the message says what was
+ * requested and how the answer begins), -ENOMEM.
  */
 int wfs_constraint_check_answer(
 	const json_t *constraint, const json_t *completion, struct wfs_error *error);

@@ -39,7 +39,7 @@ int wfs_format_tools(const json_t *tools, json_t **ret_tools);
 /** wfs_format_request() - make the body of one request
  *  Members of the entry's extra_body, and then of the settings' extra_body, replace those of the
  *  body; the constraint is set last.
- *  @setup, @entry: accepted by wfs_adapter_check()
+ *  @setup, @entry: accepted by wfs_adapter_check() (adapter.h)
  *  @messages: {content, role, tool_calls?, …}, as a turn keeps them
  *  @stream: request a stream, with usage at its end
  *  @ret_body: caller owns it

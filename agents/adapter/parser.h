@@ -19,8 +19,9 @@
  *  @completion: see agents/model/completion.h; not changed
  *  @offered: array of the names of the request's tools; NULL or []: texts are not searched
  *  @ret_completion: @completion with all calls in `tool_calls` (calls found in the text have no id,
- *                   and their arguments are kept byte for byte) and their text removed from
- *                   `content`, with `raw_content`: the original content, if calls were found in it,
- *                   and with `native_calls_count`; caller owns it
+ *                   and their arguments are kept byte for byte); calls that were found in the text
+ *                   are removed from `content`, and `raw_content` is the original content then;
+ *                   `native_calls_count` is the number of calls that the server found; caller owns
+ *                   it
  *  Return: 0, or -ENOMEM. */
 int wfs_parser_parse(const json_t *completion, const json_t *offered, json_t **ret_completion);

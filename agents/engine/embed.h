@@ -7,7 +7,7 @@ struct engine;
 /** embed_start() - have the engine make the world's embeddings from now on, with the model
  *  WFS_EMBEDDING_MODEL of host.json, if it has one; to be called again after host.json has changed
  *  If that model cannot be used, the reason is logged, and embeddings are computed locally.
- *  Thread: the engine's, or the one that starts it. */
+ *  Thread: the engine's, or the one that starts the engine. */
 void embed_start(struct engine *engine);
 
 /** embed_stop() - have the engine make no more of the world's embeddings: it gets no more requests

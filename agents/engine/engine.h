@@ -112,7 +112,7 @@ bool engine_post(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
 /** engine_request() - prepare a request for the kernel; when the kernel has answered it,
- *  engine->thread, if it has not ended, calls @run with @job. @job: must live until then
+ *  engine->thread calls @run with @job, unless this thread has ended. @job: must live until then
  *  Return: a request in which only `done` and `context` are set; the caller gives it to a function
  *  of caps/session-*.h. */
 struct wfs_request engine_request(struct engine *engine, struct job *job,
@@ -126,11 +126,12 @@ void engine_rescan(struct engine *engine);
  *  any. */
 bool engine_stopping(struct engine *engine);
 
-/** engine_ticket() - make a new ticket for a struct wfs_drive, at least 1. Thread: any. */
+/** engine_ticket() - make a new ticket for a struct wfs_drive (caps/drive.h), at least 1. Thread:
+ *  any. */
 uint64_t engine_ticket(struct engine *engine);
 
-/** engine_one_less() - note that a work, wait, firing or embed has ended; the thread of a stopping
- *  engine ends after the last one. */
+/** engine_one_less() - note that one of the things that engine->open_count counts has ended; the
+ *  thread of a stopping engine ends after the last one. */
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user of this process trust the world (kernel/base/trust.h)? Otherwise

@@ -19,7 +19,7 @@ struct wfs_turn_observer {
 };
 
 /** wfs_agents_observe() - call @observer->event for each event of a turn that is recorded from now
- *  on. @observer: kept until wfs_agents_unobserve() */
+ *  on. @observer: borrowed until wfs_agents_unobserve(); `event` is set. Thread: any. */
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
 /** wfs_agents_unobserve() - end wfs_agents_observe() for @observer; waits for a call of its `event`

@@ -22,8 +22,8 @@ struct outside_wait {
 	LIST_ENTRY(outside_wait) all;
 	bool waits;                           /* it is in the engine's list of waits */
 	char server[WFS_TOOL_SERVER_MAX + 1]; /* "": every server */
-	/* Called when the server has listed its tools, or has failed; the wait is over then. May
-	 * call all functions here. */
+	/* Called once, when the server has listed its tools, or has failed; the wait is over then.
+	 * May call all functions of this header. */
 	void (*then)(struct outside_wait *wait);
 };
 
@@ -53,6 +53,7 @@ void outside_stop(struct engine *engine);
  *  list
  *  @server: the full name of one of the server's tools; nothing is done if the session may not call
  *  this tool; NULL: every server; the caller has checked that the session may list all tools
+ *  @wait: must live until its `then` is called, or outside_unwait()
  *  Return: true: `then` of @wait will be called; false: it will not, because the list is complete
  *  already, no server has this name, or the session may not call the tool. */
 bool outside_list(struct engine *engine, const struct wfs_session *session, const char *server,
@@ -62,14 +63,16 @@ void outside_unwait(struct outside_wait *wait); /* does nothing if @wait does no
 /** outside_find() - find the tool wanted->name, and set wanted->call; if no server lists the tool,
  *  wanted->call has no hash, so that the call will be refused
  *  Return: 1 (the list must come first: `then` of wanted->listing will be called, which calls this
- *  function again), 0, -EAGAIN (unavailable: the server has failed before it listed its tools), or
- *  another -errno, with @error. */
+ *  function again), 0 (wanted->call is set), -EAGAIN (unavailable: the server has failed before it
+ *  listed its tools), or another -errno of looking the tool up, with @error. */
 int outside_find(struct engine *engine, struct outside_wanted *wanted, struct wfs_error *error);
 
-/** outside_call() - begin a call
- *  @request: its `done` is called exactly once, unless outside_drop() is called before
+/** outside_call() - begin a call of an outside tool
+ *  @request: copied with what it points to, except for its context. If 0 is returned, its `done` is
+ *  called exactly once, unless outside_drop() is called before; after a failure never
  *  @ret_call: valid until `done` or outside_drop() is called
- *  Return: as wfs_outside_call_start(). */
+ *  Return: 0, -ENOENT (not_found: host.json names no such server), or another -errno of
+ *  wfs_outside_call_start() (agents/outside/outside.h), with @error. */
 int outside_call(struct engine *engine, const struct wfs_outside_request *request,
 	struct outside_call **ret_call, struct wfs_error *error);
 

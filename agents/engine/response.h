@@ -13,7 +13,8 @@
 struct wfs_error;
 struct wfs_view;
 
-/* Plain value; members may be NULL or zeros, and are owned unless they say otherwise. */
+/* Plain value; members may be NULL or zeros, and are owned unless they say otherwise;
+ * response_done() ends it, also after a failure of a function below. */
 struct response {
 	const char *final; /* the answer; borrowed from a member below */
 	const char *code;  /* of the failure, borrowed likewise; NULL: the chat has not failed */

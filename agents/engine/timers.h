@@ -13,10 +13,11 @@
  *  paused, begin to fire what is due. */
 void timers_start(struct engine *engine);
 
-/** timers_changed() - look at the due times again, because a timer has changed. Thread: any. */
+/** timers_changed() - have engine->thread call timers_look(), because a timer has changed. Thread:
+ *  any. */
 void timers_changed(struct engine *engine);
 
-/** timers_look() - fire what is due, and wait for the next due time. */
+/** timers_look() - fire what is due, and set the timer of libuv to the next due time. */
 void timers_look(struct engine *engine);
 
 /** timers_drop_all() - fire no more timers, because the engine stops. Timers that wait to be tried

@@ -73,7 +73,7 @@ void wait_abandon(struct engine *engine, uint64_t ticket);
 
 /** wait_send() - prepare wait->request; when the kernel has answered it, `begun` of the wait's kind
  *  (struct wait_kind) is called, also with a refusal.
- *  Return: the request; the caller gives it to a function of caps/session-*.h. If that returns
+ *  Return: wait->request; the caller gives it to a function of caps/session-*.h. If that returns
  *  -errno, `begun` is not called, and the caller calls wait_fail(). */
 struct wfs_request *wait_send(struct wait *wait);
 
@@ -98,8 +98,8 @@ void wait_fail(struct wait *wait, int r, struct wfs_error *error);
  *  NULL: nothing failed */
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
 
-/** wait_find() - find the first wait that watches the turn, chat or plan @id; others that watch it
- *  follow by `same`. Return: borrowed; NULL: no wait watches it. */
+/** wait_find() - find the waits that watch the turn, chat or plan @id: the result and those that
+ *  follow it by `same`. Return: borrowed until the wait ends; NULL: no wait watches it. */
 struct wait *wait_find(const struct engine *engine, const char *id);
 
 /** wait_look() - call `look` of each wait that watches the turn, chat or plan @id, because its cell

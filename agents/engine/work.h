@@ -4,10 +4,10 @@
  * answer is recorded.
  *
  * A work begins what its kind says, and ends with work_answer(), work_submit(), work_fail() or
- * work_free(); it may be freed before these return, so it must not be used after them. If the cell
- * goes first, nothing of what was begun is recorded. The thread of the engine (engine.h) has all
- * works and calls all functions here. A *helper* is a function for models besides actions (struct
- * wfs_helpers in caps/drive.h).
+ * work_free(); the work may be freed before these functions return, so it must not be used after
+ * them. If the cell goes first, nothing of what was begun is recorded. The thread of the engine
+ * (engine.h) has all works and calls all functions here. A *helper* is a function for models
+ * besides actions (struct wfs_helpers in caps/drive.h).
  */
 #pragma once
 
@@ -91,7 +91,7 @@ struct work_asking {
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
 	int64_t built_ms;      /* how long building it took */
 	json_t *usage;  /* of an answer, even if that cannot be used; owned; NULL: no answer */
-	struct raw raw; /* what was sent and came back, for the receipt; only of runs */
+	struct raw raw; /* what was sent and came back, for the receipt; only of turns */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* equal in all attempts: the server knows a repeated one */
 };
@@ -125,7 +125,7 @@ struct work {
 	bool earlier;  /* a process before this one began it, or opened its intent */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1];
-	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
+	char began[WFS_CHAT_ID_MAX + 1]; /* turn or chat that a call has begun already; "": none */
 	int64_t turn;                    /* of a turn */
 	int64_t index;                   /* of the call, or of the step */
 	struct wfs_session *session;     /* of the intent's principal; owned */
@@ -162,8 +162,8 @@ struct work {
  *  that the user does not trust, which is logged. */
 void work_look(struct engine *engine, const char *intent_id);
 
-/** work_look_due() - begin the work of an intent that waits for a time or an event, which has come,
- *  if it has none. */
+/** work_look_due() - begin the work of an intent, if it has none; the time or the event for which
+ *  the intent has waited has come. */
 void work_look_due(struct engine *engine, const char *intent_id);
 
 /** work_look_begun() - begin the work of a call of an outside tool, whose intent this process has
@@ -181,8 +181,8 @@ bool work_is_open(const struct engine *engine, const char *intent_id);
 /** work_look_at_all() - call work_look() for every open intent. */
 void work_look_at_all(struct engine *engine);
 
-/** work_look_at_first() - begin the open intents when the engine starts: as work_look_at_all(), but
- *  also those that call an outside tool. All were opened by a process before this one. */
+/** work_look_at_first() - do work_look_at_all() when the engine starts, and begin also those open
+ *  intents that call an outside tool. All were opened by a process before this one. */
 void work_look_at_first(struct engine *engine);
 
 /** work_drop_all() - end all work because the engine stops. The intents stay open; they are looked
@@ -200,13 +200,14 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
  *  for it was lacking: the work ends without an answer, see work_free() */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
-/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error, and
+/** work_fail() - do work_answer() with a receipt that has the code and the message of @error, and
  *  the status that follows from the code: "timeout", "cancelled" (only of a turn) or "error". Texts
  *  that were added to work->texts before are dropped. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
 /** work_failure_meta() - get the height of the world when the work's helper failed to read, as
- *  `meta` of a receipt. Return: borrowed; NULL: it has not failed, or the height is not known. */
+ *  `meta` of a receipt. Return: borrowed from @work; NULL: the helper has not failed, or the height
+ *  is not known. */
 json_t *work_failure_meta(const struct work *work);
 
 /** work_submit() - send the work's receipt to the kernel, or, if it has none, its other answer

@@ -16,8 +16,9 @@
  *  @directory: of the world
  *  @name: of the model, a member of `models`
  *  @ret_entry: the member's value; caller owns it
- *  Return: 0, -ENOENT (not_found: the message names all models), -EACCES (not_authorized: the user
- *          does not trust it, kernel/base/trust.h), -EINVAL (invalid_json, or a wrong file), or
+ *  Return: 0, -ENOENT (not_found: host.json has no model @name; the message names its models),
+ *          -EACCES (not_authorized: the user does not trust it, kernel/base/trust.h), -EINVAL
+ *          (invalid_json: host.json is not JSON; another code: it does not have its form), or
  *          another -errno of reading host.json; with @error. */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);

@@ -29,6 +29,8 @@ struct script_answer {
  *  @turn: number of the request within the turn, from 1
  *  @messages: of the request
  *  @ret_answer: caller owns its values
- *  Return: 0, -ENOENT (not_found: the file, or a line that fits), -EINVAL (names the line), … */
+ *  Return: 0, -ENOENT (not_found: the file does not exist, or none of its lines fits), -EINVAL (a
+ *  line before one that fits is wrong; the message names it), or another -errno of reading the
+ *  file; with @error. */
 int script_read(const char *directory, const char *file, int64_t turn, const json_t *messages,
 	struct script_answer *ret_answer, struct wfs_error *error);

@@ -29,5 +29,5 @@ const char *agents_secret_get(const char *variable);
 json_t *agents_secret_mask(json_t *value, const char *secret);
 
 /** agents_secret_mask_any() - do agents_secret_mask() with a @secret of any length; not NULL, not
- *  "". */
+ *  "". Return: as agents_secret_mask(). */
 json_t *agents_secret_mask_any(json_t *value, const char *secret);

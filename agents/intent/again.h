@@ -5,7 +5,8 @@
  * is called, so request 2 has the results of the tools as they were.
  *
  * The result is {agent, model, requests, turn_id}; of each request {again, number, recorded}, which
- * are completions (agents/model/completion.h) or {error}. An attempt that was repeated counts once.
+ * are completions (agents/model/completion.h) or {error}. Several attempts at one request count as
+ * one.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/intent/: the functions of the kinds of intents; see struct work_kind. */
+/* Private to agents/intent/: the functions of the kinds of intents; see struct work_kind
+ * (agents/engine/work.h). */
 #pragma once
 
 #include "agents/engine/work.h"
@@ -33,23 +34,23 @@ int take_state(
  *  and that the agent stays in its state if none was chosen. @status, @payload: of the receipt */
 void advance_log(const struct work *work, const char *status, const json_t *payload);
 
-/* --- call.c: a tool is called for a run --- */
+/* --- call.c: a tool is called for a turn --- */
 
 void call_begin(struct work *work);
 void call_cancel(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_answer() - answer a tool call with @output, which wfs_turn_cut() shortens, and which is
- *  hidden if the tool has read private texts. @session: the session that the tool read with, which
- *  has noted these texts (caps/session-text.h); @output: changed; @duration_ms: of the call, for
- *  the receipt */
+/** call_answer() - answer a tool call with @output, which wfs_turn_cut() (kernel/value/output.h)
+ *  shortens, and which is hidden if the tool has read private texts. @session: the session that the
+ *  tool read with, which has noted these texts (caps/session-text.h); @output: changed;
+ *  @duration_ms: of the call, for the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
 /** call_read() - run a tool that reads on a thread of libuv; afterwards `take_output` of the work's
- *  kind is called, with the output in work->calling.output; a failure ends the work. @tool:
- *  expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after which the call fails;
- *  INT64_MAX: never
+ *  kind is called, with the output in work->calling.output. If the tool fails, work_fail() is
+ *  called instead. @tool: expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after
+ *  which the call fails; INT64_MAX: never
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
@@ -59,7 +60,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 /** drive_begin() - begin the turns or the chat that a tool call asks for; @work is answered when
  *  these end
  *  If the call needs an approval first, nothing is begun, and @work waits for it, see
- *  work_wait_for_approval().
+ *  work_wait_for_approval() (agents/engine/work.h).
  *  @arguments: of the call, copied; @left_ms: time left for the turn that calls, after which the
  *  call fails; INT64_MAX: no limit
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
@@ -74,8 +75,8 @@ void drive_leave(struct work *work);
 
 /** ask_outside() - have a tool call call an outside tool, and wait for the answer; a failure ends
  *  the work
- *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: kept
- *  @stored: the call as its run keeps it, with stand-ins for private texts; NULL:
+ *  @tool: of the kind `outside` (agents/prepare/tool.h); @arguments: a reference is kept
+ *  @stored: the call as its turn keeps it, with stand-ins for private texts; NULL:
  *  work->calling.origin has the artifacts of these texts already; @limit_ms: after which the call
  *  is cancelled; INT64_MAX: never */
 void ask_outside(struct work *work, const json_t *tool, json_t *arguments, const json_t *stored,
@@ -117,7 +118,9 @@ json_t *step_outcome(struct work *work, const struct wfs_error *error);
  *  @value: the arguments or the prompt; not changed
  *  @origin: gets the artifacts to which private results belong
  *  @ret_value: caller owns it
- *  Return: 0, -EINVAL (a placeholder names nothing), … */
+ *  Return: 0, -EINVAL (invalid_argument: a placeholder names no step, or one without a result), or
+ *  another -errno of wfs_placeholder_fill() (agents/plan/placeholder.h) or of the store; with
+ *  @error. */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 

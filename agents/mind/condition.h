@@ -10,12 +10,13 @@
  *   succeeded, failed  `last_action_success` is "true", or "false"; or such a boolean
  *   balance_below(n)   `balance` is less than n
  *   same_state_for(n)  `same_state_for` is at least n
- * Without its variable a predicate is false; but the last two fail unless it is a number.
+ * Without its variable a predicate is false; but the last two fail unless their variable is a
+ * number.
  *
- * In an expression the variables are globals, null being nil, and so are the predicates: booleans,
- * and two functions. Predicates hide variables of their name, and variables hide the sandbox's own
- * functions. An expression runs in the sandbox of kernel/lua with an empty `ctx`, and its effects
- * are discarded.
+ * In an expression the variables are globals, null being nil, and so are the predicates: the last
+ * two as functions, the others as booleans. Predicates hide variables of their name, and variables
+ * hide the sandbox's own functions. An expression runs in the sandbox of kernel/lua with an empty
+ * `ctx`, and its effects are discarded.
  * Thread: any; nothing is shared.
  */
 #pragma once
@@ -27,16 +28,17 @@
 #include "kernel/mind/expression.h"
 
 enum {
-	/* For all expressions of one call of wfs_mind_conditions_first. */
+	/* Lua instructions of all expressions together that one call of wfs_mind_conditions_first()
+	 * runs. */
 	WFS_MIND_CONDITIONS_INSTRUCTIONS = 8000000,
 };
 
 /** wfs_mind_condition() - evaluate a condition
- *  @text: at most WFS_MIND_CONDITION_MAX bytes
+ *  @text: at most WFS_MIND_CONDITION_MAX bytes (kernel/mind/workflow.h)
  *  @variables: object name → value; NULL: none
  *  Return: 0, -EINVAL (syntax_error: not an expression; invalid_argument: its value is not true,
- *  false or nil, or a predicate lacks its number), -EIO (runtime_error: it fails, or hits a bound),
- *  -EFBIG (too_large), -ENOMEM. */
+ *  false or nil, or a predicate lacks its number), -EIO (runtime_error: the expression fails, or
+ *  hits a bound of the sandbox), -EFBIG (too_large: @text), -ENOMEM. */
 int wfs_mind_condition(
 	const char *text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 

@@ -18,12 +18,13 @@
 #include "kernel/mind/prompt.h"
 
 /** wfs_mind_template_fill() - append the prompt's text, with values inserted
- *  @prompt: {template, variables}, from wfs_mind_prompt_read()
+ *  @prompt: {template, variables}, from wfs_mind_prompt_read() (kernel/mind/prompt.h)
  *  @variables: object name → value; values other than texts, null included, are written as JSON;
  *              NULL: none
  *  @ret_text: appended to, including NUL characters of values; unchanged after a failure
- *  Return: 0, -EINVAL (missing_argument: a declared variable has no value, used or not), -EFBIG
- *  (too_large), -ENOMEM. */
+ *  Return: 0, -EINVAL (missing_argument: a declared variable has no value, even if the template
+ *  does not use it), -EFBIG (too_large: with the values, more than WFS_MIND_TEXT_MAX bytes),
+ *  -ENOMEM. */
 int wfs_mind_template_fill(const json_t *prompt, const json_t *variables,
 	struct wfs_buffer *ret_text, struct wfs_error *error);
 

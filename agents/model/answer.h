@@ -32,7 +32,8 @@ WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
  *  @status: the HTTP status of the answer
  *  @failure: the caller has set its secret; kind, code and texts are filled if the answer is a
  *            failure already
- *  Return: 0, -EBADMSG (a failure: the rest is not needed), -ENOMEM. */
+ *  Return: 0, -EBADMSG (the answer is a failure, as @failure says: the rest is not needed),
+ *  -ENOMEM. */
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
 
@@ -44,8 +45,8 @@ struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
  *  open. False if the body is not a stream. */
 bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it does no harm if
- *  the stream breaks off? False if the body is not a stream. */
+/** wfs_model_answer_complete() - has a stream brought a finish_reason? The answer is whole then,
+ *  even if the stream breaks off before its end. False if the body is not a stream. */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_finish() - end the body, and get the answer
@@ -53,6 +54,6 @@ bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
  *            failure
  *  @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
  *               it
- *  Return: 0, -EBADMSG (a failure), -ENOMEM. */
+ *  Return: 0, -EBADMSG (the answer is a failure, as @failure says), -ENOMEM. */
 int wfs_model_answer_finish(
 	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure);

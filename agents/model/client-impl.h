@@ -112,12 +112,13 @@ int wfs_model_attempt_setup(struct wfs_model_call *call);
  *  send it is lacking, the attempt has failed: another one is begun later, or the call ends. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
 
-/** wfs_model_attempt_over() - when curl has finished an attempt, end the call with an answer or a
- *  failure, or begin another attempt. @result: of curl */
+/** wfs_model_attempt_over() - called when curl has finished an attempt: end the call with an answer
+ *  or a failure, or begin another attempt later. @result: of curl */
 void wfs_model_attempt_over(struct wfs_model_call *call, CURLcode result);
 
-/** wfs_model_attempt_timed_out() - when the current attempt has reached call->limit, end the call,
- *  or begin another attempt. */
+/** wfs_model_attempt_timed_out() - called when the current attempt has reached its time limit
+ *  call->limit: if its answer is whole already, end the call with the answer; otherwise the attempt
+ *  has failed: begin another one later, or end the call with the failure. */
 void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 
 /* --- request.c --- */

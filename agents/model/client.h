@@ -105,6 +105,5 @@ void wfs_model_client_free(struct wfs_model_client *client);
 int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model_request *request,
 	struct wfs_model_call **ret_call, struct wfs_error *error);
 
-/** wfs_model_call_cancel() - end and free a call in any state; its callbacks are not called any
- *  more. */
+/** wfs_model_call_cancel() - end and free a call in any state, without calling `done`. */
 void wfs_model_call_cancel(struct wfs_model_call *call);

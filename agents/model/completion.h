@@ -47,7 +47,7 @@ int wfs_completion_call_add(json_t *tool_calls, json_t *id, json_t *name, json_t
 int wfs_completion_too_many(struct wfs_model_failure *failure);
 
 /** wfs_completion_read() - read the completion from an answer that is not a stream
- *  @answer: the parsed body, in which wfs_model_failure_find() has found no error
+ *  @answer: the parsed body, in which wfs_model_failure_find() (failure.h) has found no error
  *  @ret_completion: caller owns it
  *  Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM. */
 int wfs_completion_read(

@@ -30,7 +30,7 @@ int wfs_embedding_request(
 	const json_t *entry, const char *text, json_t **ret_body, struct wfs_error *error);
 
 /** wfs_embedding_result() - make a vector, or a failure, from the result of a call; to be called by
- *  `done` of its struct wfs_model_request
+ *  `done` of its struct wfs_model_request (client.h)
  *  @endpoint, @entry: of the request
  *  @ret_embedding: caller releases it with wfs_embedding_done()
  *  @ret_failure: its pointers are valid until `done` returns

@@ -43,7 +43,7 @@ int wfs_multi_easy_new(CURL **ret_easy);
 /** wfs_multi_parse_url() - parse a URL of http or https; one with a user's name is refused
  *  @what: name of the member that has the URL, for messages; @text: the URL; @url: from curl_url();
  *  gets the parts of the URL
- *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: not a URL of this form), -ENOMEM. */
 int wfs_multi_parse_url(const char *what, const char *text, CURLU *url, struct wfs_error *error);
 
 /** wfs_multi_set_url() - set the URL of the transfer of @easy; if its host is this machine

@@ -4,9 +4,9 @@
  *
  * Repeating is safe because no tool has run yet. It is done for the statuses 408, 409, 429 and
  * those from 500 on (but not 501, which will not change), and for failures of the transport.
- * The header `x-should-retry` overrides that; but the error insufficient_quota is never repeated.
- * Servers say how long to wait; if a server asks for a longer wait than the bound, the request is
- * not sent again. Source: the policy of OpenAI's own clients.
+ * The header `x-should-retry` overrides these rules; but after the error insufficient_quota a
+ * request is never repeated. Servers say how long to wait; if a server asks for a longer wait than
+ * the bound, the request is not sent again. Source: the policy of OpenAI's own clients.
  */
 #pragma once
 

@@ -40,6 +40,6 @@ bool wfs_stream_ended(const struct wfs_stream *stream);
 bool wfs_stream_complete(const struct wfs_stream *stream);
 
 /** wfs_stream_finish() - get the completion; caller owns it
- *  Return: 0, -EBADMSG (it is not complete, as @failure says), -ENOMEM. */
+ *  Return: 0, -EBADMSG (no finish_reason has come: @failure says so), -ENOMEM. */
 int wfs_stream_finish(const struct wfs_stream *stream, json_t **ret_completion,
 	struct wfs_model_failure *failure);

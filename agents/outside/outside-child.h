@@ -17,14 +17,15 @@ struct outside_process {
 	int socket;   /* see agents/outside/keeper/keeper.h */
 };
 
-/** outside_process_image() - copy the program worldfs-outside into a memfd.
- *  Return: a descriptor, or -errno. */
+/** outside_process_image() - make a memfd with the program worldfs-outside, whose bytes are a part
+ *  of this program.
+ *  Return: a new descriptor (caller closes), or -errno. */
 int outside_process_image(void);
 
 /** outside_process_start() - start the command of a server. The calling thread must live as long as
  *  the server may: Linux ends the process when the thread ends
  *  @image_fd: from outside_process_image(). @name: of the server; @host: its entry in host.json
- *  Return: 0, -ENOTSUP (not_enabled: the sandbox needs bubblewrap), -ENOMEM, or another -errno,
- *  with @error filled. */
+ *  Return: 0, -ENOTSUP (not_enabled: @host asks for the sandbox, but bubblewrap is not installed),
+ *  -ENOMEM, or another -errno, with @error filled. */
 int outside_process_start(int image_fd, const char *name, const struct wfs_host_server *host,
 	struct outside_process *ret_process, struct wfs_error *error);

@@ -147,8 +147,9 @@ int outside_server_init(struct outside_server *server, struct wfs_error *error);
 /** outside_server_close() - end the server and its calls, without callbacks. */
 void outside_server_close(struct outside_server *server);
 
-/** outside_fail() - close the connection, end all calls of the server, and start it again later.
- *  The callbacks may free the client. @format: why, printf style */
+/** outside_fail() - close the connection, end all calls of the server, and start the server again
+ *  after a pause. The `done` functions that this calls may free the client. @format: why, printf
+ *  style */
 void outside_fail(struct outside_server *server, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -157,7 +158,7 @@ void outside_fail(struct outside_server *server, const char *format, ...)
 void outside_again(struct outside_server *server);
 
 /** outside_noise() - count a message that no call waits for. @size: in bytes
- *  Return: false: there were too many of them, and outside_fail() was called. */
+ *  Return: false: there were too many of them within a second, and outside_fail() was called. */
 bool outside_noise(struct outside_server *server, size_t size);
 
 /** outside_answered() - take the answer to the request that the client has made for itself
@@ -173,12 +174,12 @@ void outside_send(struct outside_server *server, struct wfs_buffer *message);
 /* --- call.c --- */
 
 /** outside_call_new() - begin a call of a tool of @server; parameters and return values are those
- *  of wfs_outside_call_start(). */
+ *  of wfs_outside_call_start() (outside.h). */
 int outside_call_new(struct outside_server *server, const struct wfs_outside_request *request,
 	struct wfs_outside_call **ret_call, struct wfs_error *error);
 
-/** outside_call_find() - find a running call. @id: of its request. Return: borrowed; NULL: not
- *  found. */
+/** outside_call_find() - find a running call. @id: of its request. Return: borrowed until the
+ *  call ends; NULL: not found. */
 struct wfs_outside_call *outside_call_find(const struct outside_server *server, int64_t id);
 
 /** outside_call_send() - send a waiting call, or end it if the server lists no such tool. */
@@ -201,8 +202,8 @@ void outside_call_free(struct wfs_outside_call *call);
 
 /* --- message.c --- */
 
-/** outside_take() - take a message from the server. May end the server or calls, and callbacks may
- *  free the client, whose memory stays until the loop runs again.
+/** outside_take() - take the message @text from the server. May end the server or calls; the
+ *  callbacks that this calls may free the client, whose memory stays until the loop runs again.
  *  @call: the call on whose connection the message came; NULL: not known */
 void outside_take(
 	struct outside_server *server, struct wfs_bytes text, struct wfs_outside_call *call);
@@ -242,7 +243,8 @@ void outside_tools_done(struct outside_tools *tools);
 int outside_tools_add(const struct outside_server *server, struct outside_tools *tools,
 	const json_t *result, const char **ret_cursor, struct wfs_error *error);
 
-/** outside_tools_find() - find the tool called @name. Return: borrowed; NULL: not found. */
+/** outside_tools_find() - find the tool called @name. Return: borrowed from @tools; NULL: not
+ *  found. */
 const struct wfs_outside_tool *outside_tools_find(
 	const struct outside_tools *tools, const char *name);
 

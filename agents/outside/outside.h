@@ -157,7 +157,8 @@ const struct wfs_outside_tool *wfs_outside_tool_find(
 	const struct wfs_outside *outside, const char *server, const char *tool);
 
 /** wfs_outside_list() - start the server called @server if it is down, so that its tools become
- *  known; `changed` is called when they are, or when it has failed. @server: NULL: every server */
+ *  known; `changed` is called when they are known, or when the server has failed. @server: NULL:
+ *  every server */
 void wfs_outside_list(struct wfs_outside *outside, const char *server);
 
 /** wfs_outside_is_settled() - is the server called @server not to be started, not starting, and not
@@ -165,7 +166,8 @@ void wfs_outside_list(struct wfs_outside *outside, const char *server);
  *  has this name. */
 bool wfs_outside_is_settled(const struct wfs_outside *outside, const char *server);
 
-/** wfs_outside_call_start() - begin a call; the server is started if it is not running
+/** wfs_outside_call_start() - begin a call; the server is started if it is not running. After a
+ *  failure `done` is not called
  *  @ret_call: the client owns it; valid until `done` is called; may be NULL
  *  Return: 0, -ENOENT (not_found: no such server), -EFBIG (too_large: the arguments), -EAGAIN
  *  (overloaded: too many calls wait for the server), -EINVAL (the arguments are not an object),

@@ -94,8 +94,8 @@ int normalize_ids(struct normalize *work);
 
 /** normalize_steps() - make work->documents from work->written, and add the dependencies of the
  *  steps to work->graph; the caller then sorts the graph, and refuses cycles
- *  The caller has called normalize_ids() and wfs_graph_init(). Unless work->is_document, each item
- *  of work->written becomes null. */
+ *  The caller has called normalize_ids() and wfs_graph_init() (graph.h). Unless work->is_document,
+ *  each item of work->written becomes null. */
 int normalize_steps(struct normalize *work);
 
 /* --- documents of plans: normalize-import.c --- */

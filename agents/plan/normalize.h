@@ -77,11 +77,13 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 /**
  * wfs_plan_normalize() - make a plan from a text
  * @ret_plan: caller releases it with wfs_plan_made_done(); not set after a failure
- * @ret_details: set if it is refused: {code, index?, step?, …}, where `code` says what is wrong in
- *               terms of plans, `index` counts the steps as written, and `step` is an id; caller
- *               owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, cycle), -EFBIG (too_large),
- * with a message that says which step it is, what was expected and what came; -ENOMEM (no details).
+ * @ret_details: set if the plan is refused (-EINVAL, -EFBIG): {code, index?, step?, …}, where
+ *               `code` says what is wrong in terms of plans, `index` counts the steps as written,
+ *               and `step` is an id; caller owns it
+ * Return: 0, -EINVAL (invalid_json: not JSON; cycle: steps that depend on one another;
+ * invalid_argument, missing_argument: another fault of the plan), -EFBIG (too_large: the text or a
+ * step, or too many steps), with a message that says which step is wrong, what was expected and
+ * what came; -ENOMEM (no details).
  */
 int wfs_plan_normalize(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	struct wfs_plan_made *ret_plan, struct wfs_error *error, json_t **ret_details);
@@ -95,9 +97,9 @@ void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, 
  * wfs_plan_payload() - make the payload of a receipt of plan.normalize: the next part of the plan
  *
  * It is {goal, offset, plan_id, steps, total, …}, with `steps` from plan->parts. A part has at most
- * WFS_PLAN_PART_MAX steps, and about WFS_PLAN_PART_SIZE bytes; at least one step if any is left.
- * The first part has draft, final, in_order and created_ns of the plan, the last part its status
- * and counts. A plan without steps has one part.
+ * WFS_PLAN_PART_MAX steps (kernel/value/bounds.h), and about WFS_PLAN_PART_SIZE bytes; at least one
+ * step if any is left. The first part has draft, final, in_order and created_ns of the plan, the
+ * last part its status and counts. A plan without steps has one part.
  *
  * @offset: how many steps the parts before have
  * @ret_count: how many steps this part has

@@ -28,7 +28,7 @@ enum {
 
 /** wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name; those
  *  that name no step are ignored
- *  @value: at most WFS_JSON_DEPTH_MAX levels
+ *  @value: at most WFS_JSON_DEPTH_MAX levels (kernel/base/json.h)
  *  @indices: object id of a step → its number; of all steps
  *  @refs: object to which the named steps are added, id → number
  *  Return: 0, or -ENOMEM. */
@@ -36,7 +36,7 @@ int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *ref
 
 /** wfs_placeholder_resolve - get the result of a step; called by wfs_placeholder_fill()
  *  It is called once for each step that is named, and also for longer ids, which no step has.
- *  @step_id: at most WFS_PLAN_STEP_ID_MAX bytes
+ *  @step_id: at most WFS_PLAN_STEP_ID_MAX bytes (kernel/value/bounds.h)
  *  @ret_value: caller owns it
  *  Return: 0, -ENOENT (unknown id: a shorter one is tried), or -errno with @error (the step has no
  *  result), which wfs_placeholder_fill() returns. */
@@ -47,14 +47,16 @@ typedef int wfs_placeholder_resolve(
  * wfs_placeholder_fill() - replace the placeholders in @value
  * @value: not changed; the result shares unchanged parts
  * @ret_value: caller owns it
- * Return: 0, -EINVAL (invalid_argument: names a placeholder that does not resolve; depth_exceeded),
- * -EFBIG (too_large), -ENOMEM, or the result of @resolve.
+ * Return: 0, -EINVAL (invalid_argument: a placeholder does not resolve, and the message names it;
+ * depth_exceeded: more than WFS_PLACEHOLDER_DEPTH_MAX levels), -EFBIG (too_large: more than
+ * WFS_PLACEHOLDER_SIZE_MAX bytes), -ENOMEM, or the -errno of @resolve.
  */
 int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, void *context,
 	json_t **ret_value, struct wfs_error *error);
 
 /** wfs_placeholder_append() - append @value to @buffer as text: a string as it is, other values as
- *  canonical JSON. See wfs_buffer_check() for a lack of memory. */
+ *  canonical JSON. If memory is lacking, @buffer is marked as failed (wfs_buffer_check() in
+ *  kernel/base/buffer.h). */
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer);
 
 /** wfs_placeholder_depth_fits() - do arrays and objects in @value nest at most @max deep? */

@@ -25,7 +25,8 @@
  * @text: valid UTF-8
  * @ret_is_plan: true: @ret_text is a plan; false: it is an answer
  * @ret_text: JSON string: the plan as the model wrote it, or the answer; caller owns it
- * Return: 0, -EFBIG (too_large: a plan of more than WFS_PLAN_SOURCE_MAX bytes), -ENOMEM.
+ * Return: 0, -EFBIG (too_large: a plan of more than WFS_PLAN_SOURCE_MAX bytes,
+ * kernel/value/bounds.h), -ENOMEM.
  */
 int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struct wfs_error *error);
 

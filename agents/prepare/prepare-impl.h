@@ -83,7 +83,8 @@ int prepare_missing(struct preparing *turn, int r, const char *stage, const char
 /** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; an
  *  artifact that the turn has read already is not read again. @ret_artifact: `artifact` in the
  *  answer to the action read_artifact; borrowed from turn->read. Return: 0, -ENOENT (no such
- *  artifact), -EACCES, … with @error. */
+ *  artifact), -EACCES (the agent may not read it), or another -errno with which the action is
+ *  refused; with @error. */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 

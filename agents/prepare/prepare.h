@@ -30,7 +30,7 @@ bool agents_has_mind(const json_t *content);
  *  @step: the action, from agents_setup_make() (setup.h); gets `notes`, `mind` in its `setup` and,
  *         if a reflex acts, `reflex` and the tool for it; otherwise, unless @params gives
  *         `messages`, gets `messages`, or, if the prompt cannot be used, `failure`, with which the
- *         run fails; after -errno, a part of them
+ *         turn fails; after -errno, a part of them
  *  @origin: gets the owners of the private texts that these members were made from
  *  Thread: any that may wait for the kernel thread.
  *  Return: 0 (also if the agent's artifacts cannot be read or used: see `notes` and `failure`), or

@@ -24,7 +24,7 @@ struct wfs_view;
  * in which such calls were found. Arguments that are JSON but do not fit the tool are hidden as if
  * they did.
  * @view: of the head
- * @tools: of the run, expanded (tool.h)
+ * @tools: of the turn, expanded (tool.h)
  * @texts: gets the texts, which are to be stored with the record of the answer
  * @completion: from wfs_parser_parse() (agents/adapter/parser.h); changed
  * Return: 0, or -errno with @error.

@@ -21,10 +21,12 @@ json_t *agents_question_tool(enum wfs_effect effect);
 
 /** agents_question_ask() - ask a question as the session's principal, and append the answer to
  *  @output as JSON
- *  Reads files of the store, so it must not run on the thread of a loop.
+ *  Reads files of the store, so it must not be called on the driver's thread.
  *  @params: of the effect
- *  @ret_meta: set after a failure: the height of the world; caller owns it; NULL: not reported
- *  Return: 0, -EACCES, -ENOENT, -EFBIG (too_large: the blob), … with @error. */
+ *  @ret_meta: set only after a failure: the `meta` of an answer (height and more, see
+ *  worldfs-control(5)); caller owns it; NULL: not known, or hidden from the principal
+ *  Return: 0, -EACCES (the principal may not ask this), -ENOENT (what is asked for does not exist),
+ *  -EFBIG (too_large: the blob has more bytes than a step gets), or another -errno; with @error. */
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, struct wfs_buffer *output, json_t **ret_meta,
 	struct wfs_error *error);

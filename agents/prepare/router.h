@@ -20,12 +20,14 @@ json_t *agents_router_canonical(const json_t *call);
 /** agents_router_tool() - make the tool, or the question, that a step may call by this name
  *  @name: canonical; @method: of an artifact's interface; "": the first
  *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
- *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
+ *  Return: 0, -ENOENT (not_found: no such tool, or the artifact has no such method), -EINVAL (the
+ *  artifact is not executable), … */
 int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
 /** agents_router_find() - find the tool of a canonical call
- *  @call: changed: its args become those that the tool takes
+ *  @call: changed if its tool is an artifact without an interface: args become {args: [args]}, or
+ *  {args: []} if they are empty; args that have a member `args` already stay
  *  @ret_tool: expanded (agents/prepare/tool.h); caller owns it
  *  @ret_outcome: set if -ENOENT or -EINVAL is returned: the outcome of the call, which has failed;
  *  caller owns it

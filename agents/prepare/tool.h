@@ -35,7 +35,9 @@ struct agents_catalog {
  *  @names: of actions, helpers, submit_result, outside tools and executable artifacts; or aliases
  *          of these (router.h); NULL or []: @ret_tools is []
  *  @ret_tools: array; caller owns it
- *  Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), … */
+ *  Return: 0, -EINVAL (invalid_argument: a name is not a text, or two tools have one name;
+ *  invalid_type: an artifact is not executable), -ENOENT (not_found: the caller has no such tool),
+ *  or another -errno; with @error. */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error);
 
@@ -44,7 +46,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
  *  @method: of an artifact's interface, or a tool's name on the outside server @name; "": the first
  *           method, or @name is the full name of an outside tool
  *  @ret_tool: caller owns it
- *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
+ *  Return: 0, -ENOENT (not_found: no such tool, or the artifact has no such method), -EINVAL (the
+ *  artifact is not executable), … */
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
@@ -89,6 +92,7 @@ int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, js
 
 /** agents_tool_asked() - make the action that a call of @tool with these arguments would be, even
  *  if they do not fit the tool; only for finding which texts in the arguments are private. @tool:
- *  as kept or expanded, of a kind that agents_tool_action() takes
+ *  as a turn keeps it, or expanded; of a kind that agents_tool_action() takes; @arguments: the
+ *  result shares values with them
  *  Return: new reference, or NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

@@ -8,8 +8,8 @@
 /**
  * wfs_mcp_serve() - serve the client at these descriptors until @input_fd is at its end
  *
- * Open calls are done and answered first. Blank lines are ignored; a line that is too long is
- * refused, and reading continues with the next.
+ * Before this function returns, open calls are done and answered. Blank lines are ignored; a line
+ * that is too long is refused, and reading continues with the next.
  * The caller must ignore SIGPIPE.
  * Return: 0 (also if the client stopped reading after it had all answers), -EPIPE (it stopped
  * before that), or another -errno; with @error. Calls that are still open stay with @mcp.

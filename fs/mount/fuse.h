@@ -30,7 +30,7 @@ struct wfs_fuse_options {
 	void *userdata;            /* of the session: fuse_req_userdata() gives it; borrowed */
 	int fd;                    /* of /dev/fuse, mounted; taken, also on failure */
 	const char *directory;     /* the mount point, for messages only: any text */
-	struct wfs_keeper *keeper; /* unmounts it (keeper.h); a reference is kept */
+	struct wfs_keeper *keeper; /* can unmount it (keeper.h); a reference is kept */
 	enum wfs_mount_part part;  /* of the keeper's mounts, the one of this session */
 	unsigned int threads;      /* number of threads that serve, 1 to WFS_FUSE_THREADS_MAX */
 	/* Called once, on the thread of the loop, if the mount is gone before wfs_fuse_free() was
@@ -64,10 +64,11 @@ struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 /** wfs_fuse_directory() - get the path of the mount point; valid as long as wfs_fuse_session(). */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
-/** wfs_fuse_abort() - end the FUSE connection: requests that wait, and later ones, get an error
- *  The mount stays, so that its users see the error. If the keeper has no right to abort, it
- *  unmounts instead.
- *  Thread: any that has a reference. */
+/** wfs_fuse_abort() - have the keeper (fs/mount/keeper.h) end the FUSE connection: requests that
+ *  wait, and later ones, get an error
+ *  The mount stays, so that its users see the error; but if the keeper has no right to end the
+ *  connection, it unmounts the mount instead.
+ *  Thread: any that has a reference (wfs_fuse_ref()). */
 void wfs_fuse_abort(struct wfs_fuse *fuse);
 
 /** wfs_fuse_ref() - take a reference, which keeps the FUSE session valid after wfs_fuse_free(): a

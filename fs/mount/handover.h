@@ -30,7 +30,7 @@ struct wfs_handed {
 	}
 
 /** wfs_handed_check() - check that descriptors, which any process may have sent, are two of
- *  /dev/fuse and a socket. Return: 0, -EINVAL (invalid_argument). */
+ *  /dev/fuse and a socket. Return: 0, -EINVAL (invalid_argument: they are not). */
 int wfs_handed_check(const struct wfs_handed *handed, struct wfs_error *error);
 
 /** wfs_handed_close() - close the descriptors that are not -1, and set them to -1. */
@@ -53,12 +53,13 @@ struct wfs_handover {
  *  @directory: canonical, from wfs_mount_resolve() (fs/mount/mount-table.h)
  *  @allow_other: Linux lets other users use both mounts
  *  @nest_ctl: mount the control files on `ctl` in the tree (root only); false: on a directory of
- *  wfs_mount_run_directory()
+ *  wfs_mount_run_directory() (fs/mount/mount-table.h)
  *  @ret_handover: caller calls wfs_handover_done(); after a failure it is not set
  *  Thread: the process must have only one.
- *  Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
- *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT
- *          (timeout: a file system on the way does not answer), … */
+ *  Return: 0, -EBUSY (busy: a file system is mounted on @directory), -EINVAL (the directory is
+ *          inside the world, or inside a mount of it, or the world inside the directory),
+ *          -ETIMEDOUT (timeout: a file system on the way does not answer), -EACCES or -EPERM
+ *          (not_authorized: this user may not mount, or @nest_ctl is set without root), … */
 int wfs_handover_make(const char *world, const char *directory, bool allow_other, bool nest_ctl,
 	struct wfs_handover *ret_handover, struct wfs_error *error);
 

@@ -22,8 +22,9 @@ struct wfs_make_options {
  *  @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes it;
  *  -1: fusermount3 has made the mount
  *  Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
- *  connection), -ENOENT, -EACCES, -EPERM (@error says what would help), -ELOOP (a directory of the
- *  path has become a link), … */
+ *  connection), -ENOENT (there is no /dev/fuse), -EACCES or -EPERM (this process may not open
+ *  /dev/fuse, or not mount on the directory; @error says what would help), -ELOOP (a directory of
+ *  the path has become a link), … */
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_device() - find Linux's number of the FUSE connection of the mount that was just made

@@ -82,11 +82,11 @@ int wfs_mount_answers(const char *path, struct wfs_error *error);
 int wfs_mount_look_link(const char *path, struct wfs_error *error);
 
 /** wfs_mount_look_canonical() - call realpath(3) for @path. @ret_path: caller frees.
- *  Return: 0, -ENOENT, … */
+ *  Return: 0, -ENOENT (no file is there), … */
 int wfs_mount_look_canonical(const char *path, char **ret_path, struct wfs_error *error);
 
-/** wfs_mount_look_directory() - check that @path is a directory. Return: 0, -EINVAL (it is not),
- *  -ENOENT, … */
+/** wfs_mount_look_directory() - check that @path is a directory. Return: 0, -EINVAL (it is another
+ *  file), -ENOENT (no file is there), … */
 int wfs_mount_look_directory(const char *path, struct wfs_error *error);
 
 /** wfs_mount_look_answers() - call lstat(2) for @path. @ret_result: its result, 0 or -errno
@@ -98,8 +98,8 @@ int wfs_mount_look_answers(const char *path, int *ret_result, struct wfs_error *
 /**
  * wfs_mount_resolve() - find the canonical path of a directory, without using a file system on it
  * @ret_path: caller frees
- * Return: 0, -EINVAL (not absolute), -ENOENT, -ETIMEDOUT (timeout: a file system on the way hangs),
- * …
+ * Return: 0, -EINVAL (not absolute), -ENOENT (a directory is missing), -ETIMEDOUT (timeout: a file
+ * system on the way hangs), …
  */
 int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error);
 
@@ -109,8 +109,8 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
  * The first of these that can be made: /run/worldfs/<id>, for root; $XDG_RUNTIME_DIR/worldfs/<id>;
  * /tmp/worldfs-<uid>/<id>; with an empty directory `ctl` in it, on which no file system is mounted.
  * (Root of a container without privilege may not write to /run.) <id> depends only on the world and
- * @directory, so that a directory that a killed daemon has left is found again. Waits for a mount
- * there that is being unmounted.
+ * @directory, so that a directory that a killed daemon has left is found again. Waits up to two
+ * seconds for a mount on `ctl` to be unmounted.
  * @world: canonical directory of the world
  * @directory: mount point of the tree
  * @allow_other: other users can pass the directories

@@ -24,11 +24,12 @@ struct wfs_way {
 #define WFS_WAY_NONE ((struct wfs_way){.above = -1})
 
 /** wfs_way_open() - open the way to @path, which is canonical; caller calls wfs_way_done()
- *  Return: 0, -ELOOP (a link is on the way), -ENOENT, -ENOSYS (Linux before 5.6), … */
+ *  Return: 0, -ELOOP (a link is on the way), -ENOENT (a directory on the way is missing), -ENOSYS
+ *  (Linux before 5.6), … */
 int wfs_way_open(const char *path, struct wfs_way *ret_way);
 
 /** wfs_way_open_above() - open the way to an open directory, wherever it is now; caller calls
- *  wfs_way_done(). @directory: O_PATH is enough. Return: 0, -ENOENT, … */
+ *  wfs_way_done(). @directory: O_PATH is enough. Return: 0, or -errno. */
 int wfs_way_open_above(int directory, struct wfs_way *ret_way);
 
 void wfs_way_done(struct wfs_way *way);

@@ -21,8 +21,9 @@ int wfs_gate_new(wfs_driver_start *drive, struct wfs_authority *authority,
 	const struct wfs_helpers *helpers, bool paused, struct wfs_gate **ret_gate,
 	struct wfs_error *error);
 
-/** wfs_gate_driver() - get the driver of the gate, whose `free` frees the gate. While the gate is
- *  shut its requests fail (unavailable); while it is about to open they wait. */
+/** wfs_gate_driver() - get the driver of the gate, whose `free` frees the gate. Requests to this
+ *  driver fail (unavailable) while the gate is shut. From wfs_gate_open() on they wait until the
+ *  real driver has started; they fail if it cannot be started, or if too many wait. */
 struct wfs_driver *wfs_gate_driver(struct wfs_gate *gate);
 
 /** wfs_gate_open() - have the real driver started @delay_ms from now; returns at once. Thread: any.

@@ -41,8 +41,8 @@ WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 /** wfs_mounts_add() - serve both connections of a mount that another process has made
  *  @options: its descriptors are taken, also on failure; its texts are copied
  *  Return: 0 (the tree is usable), -ENOENT (not_found: no such principal), -EINVAL (not the
- *  descriptors of a mount), -EINTR (cancelled: see wfs_mounts_close_if_none()), -EAGAIN
- *  (overloaded: WFS_MOUNTS_MAX),
+ *  descriptors of a mount), -EINTR (cancelled: wfs_mounts_close_if_none() has closed the set),
+ *  -EAGAIN (overloaded: the set has WFS_MOUNTS_MAX mounts),
  *  -ETIMEDOUT (Linux sends no request), … */
 int wfs_mounts_add(
 	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error);

@@ -28,7 +28,8 @@ struct wfs_owner_options {
 	void *context;
 };
 
-/** wfs_owner_run() - own the world, until the last mount is gone or the process is asked to end
+/** wfs_owner_run() - own the world until the process is asked to end or, unless options->keep, the
+ *  last mount is gone
  *  SIGTERM, SIGINT and SIGHUP stay blocked when it returns: the process should end.
  *  Return: 0, or -errno when it did not start (@error; `ready` was not called). */
 int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error);

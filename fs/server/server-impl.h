@@ -182,7 +182,7 @@ void wfs_server_turns(struct wfs_server *server);
 /** wfs_server_request_new() - make a request of one line of @size bytes, without its newline. An
  *  error in the line becomes the error of its call.
  *  A line of more than WFS_SERVER_PARSE_MAX makes a slow request (which needs another thread), and
- *  is borrowed until wfs_server_request_collect(); a shorter line, only during this.
+ *  is borrowed until wfs_server_request_collect(); a shorter line, only during this call.
  *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
@@ -221,8 +221,8 @@ struct wfs_server_request *wfs_server_order_take(struct wfs_server_connection *c
  *  then has the loop's thread call wfs_server_request_collect(). */
 void wfs_server_request_parse(struct wfs_server_request *request);
 
-/** wfs_server_request_start() - begin the call of a request; it may be answered before this
- *  returns. */
+/** wfs_server_request_start() - begin the call of a request; the request may be answered before
+ *  this function returns. */
 void wfs_server_request_start(struct wfs_server_request *request);
 
 /** wfs_server_request_abandon() - end a request whose client is gone, if it can be ended.
@@ -257,8 +257,9 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
 void wfs_server_user_put(struct wfs_server_connection *connection);
 
 /** wfs_server_user_admit() - count a connection for its user, if there is room for it
- *  A refused connection is not counted: it ends with its one answer.
- *  Return: 0, -EAGAIN (overloaded). */
+ *  A connection that is refused is not counted: its client gets one answer, the error, and then the
+ *  connection is closed.
+ *  Return: 0, -EAGAIN (overloaded: the user, all guests or the server have as many as they may). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
 /** wfs_server_user_input() - charge the connection's user for @bytes, all memory that the
@@ -279,7 +280,8 @@ void wfs_server_user_unready(struct wfs_server_connection *connection);
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge a user for @bytes of memory for parsing a line. @user: NULL: no
- *  charge. Thread: any. Return: 0, -EAGAIN (overloaded): nothing is charged. */
+ *  charge. Thread: any. Return: 0, -EAGAIN (overloaded: with @bytes it would be too much for the
+ *  user, or for all guests; nothing is charged). */
 int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *user, size_t bytes,
 	struct wfs_error *error);
 /** wfs_server_user_parsed() - take back a charge of wfs_server_user_parse(). Thread: any. */

@@ -12,8 +12,9 @@
 #include "kernel/base/form.h"
 #include "kernel/base/hash.h"
 
-/* M(body, type, member, 0 or how it may be absent: see struct wfs_field); sorted by member, as
- * canonical JSON is. `grant`: name of the grant whose budget pays for the record. */
+/* M(body, type, member, 0 or how it may be absent: see struct wfs_field in kernel/base/form.h);
+ * sorted by member, as canonical JSON is. `grant`: name of the grant whose budget pays for the
+ * record. */
 #define WFS_BODY_ACTION(M, body)               \
 	M(body, VALUE, action, 0)              \
 	M(body, NAT, due_ns, WFS_OPTIONAL)     \
@@ -134,7 +135,8 @@ int wfs_body_read(enum wfs_record_kind kind, const json_t *json, union wfs_body 
 	struct wfs_error *error);
 
 /** wfs_body_write() - append the canonical text of a body to @buffer, without a newline; if memory
- *  runs out, or a required member is NULL, mark @buffer as failed (wfs_buffer_check())
+ *  runs out, or a required member is NULL, mark @buffer as failed (wfs_buffer_check() in
+ *  kernel/base/buffer.h)
  *  @body: the struct wfs_body_… of @kind, or a union wfs_body with it. Callers that know the kind
  *  use wfs_body_write_<name>(). */
 void wfs_body_write(struct wfs_buffer *buffer, enum wfs_record_kind kind, const void *body);

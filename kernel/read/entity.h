@@ -59,8 +59,8 @@ struct wfs_entity_contents {
 		struct wfs_buffer *name, struct wfs_version *ret_version);
 	/** count() - get about how many files the directory has */
 	int (*count)(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count);
-	/** name() - find the file in such a directory that is made from the cell with the key @key:
-	 *  get the id of its entity, and append the file's name to @name
+	/** name() - find the file that is made from the cell with the key @key: get the id of its
+	 *  entity, and append the file's name to @name
 	 *  @view: NULL: append no name. @version: a version of the cell: the file's name when this
 	 *  version was written is wanted; NULL: its name in @view. @ret_id: borrowed from @key
 	 *  Return: 0, -ENOENT (no file is made from a cell with this key), … */
@@ -75,7 +75,8 @@ struct wfs_entity_provider {
 };
 
 /** wfs_entity_source() - find the version of a cell that a file of an entity is made from: usually
- *  that of the live cell with the key @id of the file's reducer (wfs_entity_file_reducer())
+ *  that of the live cell with the key @id of the file's reducer (wfs_entity_file_reducer() in
+ *  kernel/manifest/entity-table.h)
  *  For `grants.json`, `events.jsonl` and a directory of the form ITEMS, it is the version of the
  *  entity's own cell.
  *  @id: of the entity. Return: 0, -ENOENT (no such entity, or it does not have this file), -EIO. */

@@ -98,7 +98,7 @@ int64_t wfs_index_due_time(const struct wfs_index_set *set);
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
 /** wfs_index_runs() - write to @set a name that sorts before all names that wfs_index_run() writes:
- *  where wfs_index_remove_below() begins. */
+ *  where wfs_index_remove_below() (kernel/store/tables.h) begins. */
 void wfs_index_runs(struct wfs_index_set *set);
 
 /** wfs_index_is_run() - is @set the name of a set of records of a turn (wfs_index_run())? */
@@ -163,9 +163,10 @@ struct wfs_index_checker {
 /** wfs_index_check() - compare all sets with the cells in the store, and report cells that are
  *  missing in a set, and cells that are in a wrong one
  *  Whether records are in the sets of their turns is checked by kernel/domain/turn/turn-check.h,
- *  which counts checker->runs_records. Of these sets, wfs_index_check() only reports members below
- *  checker->height that are more than this count. Cells that cannot be read are skipped, so their
- *  places in sets are reported as wrong.
+ *  which counts checker->runs_records. In these sets, wfs_index_check() only counts the members
+ *  from checker->first_seq on, below checker->height, and reports one finding if they are more than
+ *  checker->runs_records. Cells that cannot be read are skipped, so their places in sets are
+ *  reported as wrong.
  *  Return: 0, the -errno of `progress`, -ENOMEM, … */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

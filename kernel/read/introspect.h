@@ -48,8 +48,10 @@ struct wfs_introspector {
  *  @ret_payload: set also on failure, and then owned by the caller, too. On success the payload of
  *  a receipt; on failure {"code","message","meta"?} (no `meta` if no view could be opened), or NULL
  *  (out of memory). @error: filled on failure; not NULL
- *  Return: 0, -EINVAL (missing_argument, invalid_argument, invalid_consistency), -ENOENT
- *  (reducer_missing, height_unavailable; not_found: the principal may not see the manifest),
- *  -EAGAIN, -EIO, -ENOMEM. */
+ *  Return: 0, -EINVAL (missing_argument, invalid_argument: @params does not have the form of the
+ *  effect's params; invalid_consistency: its `consistency` is none), -ENOENT (reducer_missing: the
+ *  principal sees no such reducer; height_unavailable: the height is not reached yet, or was
+ *  dropped; not_found: the principal may not see the manifest), -EAGAIN (overloaded: too many
+ *  readers), -EIO (the store is damaged), -ENOMEM. */
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -54,7 +54,8 @@ int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wf
 /** wfs_snapshot_hash() - compute the hash of the snapshot document of a height, with a walk over
  *  all its live cells (wfs_snapshot_walk())
  *  @progress: called now and then with @context: @done of @total cells were walked; may be NULL
- *  Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (height_unavailable: the height is not reached yet, or was dropped), -EIO,
+ *  -ENOMEM. */
 int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_hash *ret_hash, struct wfs_error *error);

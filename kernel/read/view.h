@@ -47,14 +47,15 @@ static inline void wfs_content_done(struct wfs_content *content)
 /** wfs_view_of() - open a view of a store, with a transaction of its own
  *  @height: from 1 on, or WFS_HEIGHT_HEAD
  *  @ret_view: set on success; caller closes it with wfs_view_close()
- *  Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (height_unavailable: the height is not reached yet, or was dropped), -EAGAIN
+ *  (overloaded: too many readers), -EIO, -ENOMEM. */
 int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
 /** wfs_view_within() - open a view in the transaction @txn, which must outlive the view
  *  @head: the newest height in the transaction. @height: from 1 on, or WFS_HEIGHT_HEAD. @ret_view:
  *  closing it leaves @txn open
- *  Return: 0, -ENOENT (height_unavailable), -EIO. */
+ *  Return: 0, -ENOENT (height_unavailable: @height is above @head, or was dropped), -EIO. */
 int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
@@ -114,7 +115,7 @@ int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64
 	struct wfs_bytes *ret_key);
 
 /** wfs_view_newest() - find the newest version of a cell, also one after the view's height; it may
- *  be a deletion. Return: 0, or -ENOENT. */
+ *  be a deletion. Return: 0, or -ENOENT (no cell ever had this key). */
 int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
@@ -238,7 +239,8 @@ int wfs_view_log(struct wfs_view *view, uint64_t number, struct wfs_view_log *re
 
 /** wfs_view_log_read() - append up to @size bytes of journal/log.jsonl to @buffer, from the byte at
  *  @offset in the file on
- *  Fewer are appended at the end, and before a damaged line; a read that begins there fails.
+ *  Fewer are appended at the end of the file, and before a damaged line; a read that begins in a
+ *  damaged line fails.
  *  @log: the file, from wfs_view_log() for this view. Return: 0, -ENOENT (the record at @offset was
  *  dropped), -EIO (the line at @offset is damaged), -ENOMEM. */
 int wfs_view_log_read(struct wfs_view *view, const struct wfs_view_log *log, uint64_t offset,

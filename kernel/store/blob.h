@@ -8,6 +8,8 @@
  * the transaction that mentions it; so every file that a row names is complete. Values below
  * WFS_BLOB_FILE_MIN are not written to files: they go into their row. A collection (`worldfs gc`)
  * removes the files that no row mentions any more.
+ * Functions that return int return 0 or -errno: -ENOENT: the blob has no file; -ENOSPC: the disk is
+ * full; -EIO: reading or writing failed; unless their comment gives another reason.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ struct page_node {
 };
 
 /** page_check() - check that these bytes are a branch or a leaf that LMDB could have written
- *  @bytes: @size bytes, aligned for a struct page
+ *  @bytes: @size bytes, aligned for a struct page (layout.h)
  *  @number: of the page that the bytes were read from
  *  Return: NULL if they are; otherwise a static text that says what is wrong. */
 const char *page_check(const uint8_t *bytes, size_t size, uint64_t number);

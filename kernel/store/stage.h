@@ -29,8 +29,9 @@ struct wfs_stage {
 
 /** wfs_stage_init() - make stage->path, the directory that the caller fills
  *  @directory: the wanted directory: missing, or empty
- *  Return: 0, -EEXIST (already_exists: not empty, or another process is filling it), -ENOENT,
- *  -EACCES, or another -errno. The caller calls wfs_stage_done() in any case. */
+ *  Return: 0, -EEXIST (already_exists: not empty, or another process is filling it), -ENOENT (the
+ *  parent directory is missing), -EACCES (this user may not make directories in it), or another
+ *  -errno. The caller calls wfs_stage_done() in any case. */
 int wfs_stage_init(struct wfs_stage *stage, const char *directory, struct wfs_error *error);
 
 /** wfs_stage_publish() - sync everything in the stage, and move it to the wanted directory

@@ -55,8 +55,11 @@ struct wfs_store_figures {
 /** wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
  *  @ret_store: caller closes it with wfs_store_close()
  *  Return: 0, -ENOENT (not_found: no store in the directory), -EEXIST (already_exists, with
- *  create), -EINVAL (format_older, format_newer; invalid_argument: bad map size), -EIO
- *  (hash_mismatch: names the first damaged page), -ENOSPC, -ENOMEM, or another -errno. */
+ *  create), -EINVAL (format_newer: the store has a newer format or fold version than this program;
+ *  format_older: it has an older one, and is opened neither with read_only nor with upgrade, or
+ *  this program knows it no more; invalid_argument: bad map size), -EIO (hash_mismatch: a page is
+ *  damaged; the message names the first one), -EINTR (`pages_checked` returned false), -ENOSPC,
+ *  -ENOMEM, or another -errno. */
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
 	struct wfs_store **ret_store, struct wfs_error *error);
 
@@ -65,12 +68,12 @@ void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
 
-/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT or, if the store was
- *  opened for reading only, perhaps an older one. */
+/** wfs_store_format() - Return: the format of the store: WFS_STORE_FORMAT (kernel/base/formats.h)
+ *  or, if the store was opened for reading only, perhaps an older one. */
 int wfs_store_format(const struct wfs_store *store);
 
-/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION or, if the
- *  store was opened for reading only, perhaps an older one. */
+/** wfs_store_fold_version() - Return: the fold version of the store: WFS_FOLD_VERSION
+ *  (kernel/base/formats.h) or, if the store was opened for reading only, perhaps an older one. */
 int wfs_store_fold_version(const struct wfs_store *store);
 
 /** wfs_store_older() - is the store's format or fold version older than this program's? */

@@ -145,14 +145,14 @@ int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 #define META_FOLD "fold"     /* one byte, too */
 #define META_SINCE "since"   /* text: the oldest version of worldfs that can open the store */
 
-/** wfs_meta_format() - read the store's format (see WFS_STORE_FORMAT) without checking the row's
- *  checksum, which another format may compute in another way. */
+/** wfs_meta_format() - read the store's format (see kernel/base/formats.h) without checking the
+ *  row's checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
 /* journal */
 
 /** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: sum of
- *  the bytes of all lines before */
+ *  the bytes of all lines before this one */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
 /** wfs_journal_get() - get a record's line, and its offset. Return: 0, -ENOENT (no such record yet,
  *  or one before the oldest that is kept), -EIO. */
@@ -223,8 +223,8 @@ int wfs_journal_settle(struct wfs_txn *txn, uint64_t number);
 int wfs_journal_begin_of(struct wfs_txn *txn, uint64_t number, uint64_t *ret_offset);
 /** wfs_journal_remove() - remove up to @rows_max rows of records that the newest cut hides, oldest
  *  first
- *  @ret_rows: how many were removed; fewer than @rows_max: no hidden row is left. @ret_bytes: of
- *  their lines. Both are set after a failure, too
+ *  @ret_rows: how many were removed; fewer than @rows_max: no hidden row is left. @ret_bytes: bytes
+ *  of their lines. Both are set after a failure, too
  *  Return: 0, -EIO, -ENOSPC. */
 int wfs_journal_remove(
 	struct wfs_txn *txn, uint32_t rows_max, uint32_t *ret_rows, uint64_t *ret_bytes);

@@ -18,10 +18,10 @@
 #include "kernel/fold/fold.h"
 
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
- *  @to must keep all reducers that have cells, each keyed or not as before, and all built-in
- *  definitions.
+ *  @to must keep all reducers that have cells, each keyed or not as before, all effects of this
+ *  program, all caps, and all definitions whose names begin with sys/.
  *  @ret_diff: the differences (kernel/manifest/manifest-diff.h), set on success; caller owns it
- *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: @to lacks something that it must keep), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, json_t **ret_diff, struct wfs_error *error);
 
@@ -32,7 +32,8 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 /** wfs_apply_check_modules() - check that each module that @to has, but @from does not have, is a
  *  blob of the world and compiles
  *  @put_later: a module may be missing, because the client of a dry run will put it later
- *  Return: 0, -ENOENT (not_found: a module is missing), -EINVAL (syntax_error), … Thread: any. */
+ *  Return: 0, -ENOENT (not_found: a module is missing), -EINVAL (syntax_error: a module does not
+ *  compile), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world whose records are decided together with others.
+ * A world whose owner decides about its records together with other nodes.
  *
  * An owner has a committer, which decides about each transaction before it is committed. A world
  * that is followed (kernel/follow/) stands aside: its kernel thread begins no transaction, so that

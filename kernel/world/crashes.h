@@ -11,7 +11,8 @@
 int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
 
 /** wfs_crashes_keep() - write the entries of @quarantine that have changed since the last call
- *  The caller calls wfs_quarantine_settle() after the transaction has ended.
+ *  The caller calls wfs_quarantine_settle() (kernel/box/quarantine.h) after the transaction has
+ *  ended.
  *  @ret_changed: set to true if an entry was written; otherwise not touched. Return: 0, or
  *  -errno. */
 int wfs_crashes_keep(struct wfs_txn *txn, struct wfs_quarantine *quarantine, bool *ret_changed);

@@ -8,7 +8,7 @@
 extern const struct wfs_domain *const wfs_domains[]; /* the last is NULL */
 
 /** wfs_action_check() - check an action, as far as its document and the manifest suffice for this,
- *  with wfs_domain_check() for wfs_domains. @action: the document
+ *  by wfs_domain_check() (kernel/fold/fold-domain.h) for wfs_domains. @action: the document
  *  Return: 0, -EINVAL (the document has another form), -ENOENT (not_found: the capability in a
  *  grant), -EFBIG (too_large), -ENOMEM. */
 int wfs_action_check(
@@ -18,8 +18,9 @@ int wfs_action_check(
  *  plan? False for an unknown type. */
 bool wfs_action_ends(const char *action_type);
 
-/** wfs_privacy_in() - find which texts of an action that is not done yet are private, by the
- *  artifacts in @view, with action_privacy() for wfs_domains. @action: document of the action
+/** wfs_privacy_in() - find which texts of an action that is not done yet are private, given the
+ *  artifacts in @view; calls action_privacy() (kernel/domain/action/action.h) for wfs_domains.
+ *  @action: document of the action
  *  @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
 int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
 	struct wfs_error *error);

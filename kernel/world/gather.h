@@ -16,7 +16,8 @@ struct wfs_gather {
 	struct wfs_buffer keys; /* of the changes; failed: no memory for one of them */
 };
 
-/** wfs_gather_change() - add the change of a cell to a gather; wfs_fold_changes() calls it
+/** wfs_gather_change() - add the change of a cell to a gather; wfs_fold_changes()
+ *  (kernel/fold/fold.h) calls this function
  *  If memory runs out, gather->keys is marked as failed. @context: the struct wfs_gather. @change:
  *  copied, with its key */
 void wfs_gather_change(void *context, const struct wfs_change *change);

@@ -4,7 +4,7 @@
  *
  * The caller zero-initialises it, sets `kind`, `principal`, `done` and the member of the union that
  * has the kind's name, and calls wfs_world_submit() (kernel/world/world.h). All pointers must stay
- * valid until `done` is called, which is done once.
+ * valid until `done` is called, which happens once.
  */
 #pragma once
 
@@ -50,11 +50,11 @@ enum wfs_request_kind {
 	WFS_REQUEST_EVENT,    /* gives seq */
 	WFS_REQUEST_BLOB,     /* gives seq; the blob's writer must live until the answer */
 	WFS_REQUEST_SNAPSHOT, /* gives seq */
-	WFS_REQUEST_ACTION,   /* gives seq and answer; see fold-domain.h */
+	WFS_REQUEST_ACTION,   /* gives seq and answer; see kernel/fold/fold-domain.h */
 	WFS_REQUEST_RECEIPT,  /* gives seq; see kernel/domain/turn/turn.h */
-	WFS_REQUEST_MANIFEST, /* gives answer and, unless it is a dry run, seq; see apply.h */
+	WFS_REQUEST_MANIFEST, /* gives answer, seq (not a dry run); see kernel/world/apply.h */
 	WFS_REQUEST_DECISION, /* records the refusal in `error`, and gives it with seq */
-	WFS_REQUEST_GC,       /* records nothing; see gc.h */
+	WFS_REQUEST_GC,       /* records nothing; see kernel/copy/gc.h */
 	WFS_REQUEST_LIFT,     /* takes code out of kernel/box/quarantine.h; records nothing */
 };
 
@@ -75,10 +75,10 @@ struct wfs_request_snapshot {
 struct wfs_request_action {
 	const json_t *document;        /* from wfs_json_parse */
 	const char *intent_id;         /* of the intent whose tool call this is, or NULL */
-	const json_t *of;              /* see wfs_fold_input.of; may be NULL */
+	const json_t *of;              /* see wfs_fold_input.of (kernel/fold/fold.h); or NULL */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
 
-	/* Private to the kernel and the embedder: see struct wfs_embedder. */
+	/* Private to the kernel and the embedder: see struct wfs_embedder (embedder.h). */
 	json_t *wanted;     /* {model, text} of the embedding that it waits for; owned */
 	json_t *embeddings; /* those that it has got so far; owned */
 };
@@ -113,11 +113,12 @@ struct wfs_request_decision {
 struct wfs_policed {
 	bool asked; /* false: the request does not depend on the policy */
 	enum wfs_effect effect;
-	bool of_any;   /* see struct wfs_question */
-	bool approved; /* see struct wfs_question */
+	bool of_any;   /* see struct wfs_question (kernel/rights/rights.h) */
+	bool approved; /* see struct wfs_question, too */
 	char artifact[WFS_GRANT_NAME_MAX +
 		1]; /* id of the artifact that the request is about; "": none */
-	/* name of the outside tool that the request calls; "": none. See struct wfs_tool_asked */
+	/* name of the outside tool that the request calls; "": none. See struct wfs_tool_asked
+	 * (kernel/rights/rights.h) */
 	char tool[WFS_TOOL_NAME_MAX + 1];
 	unsigned int hints;
 };
@@ -130,7 +131,7 @@ struct wfs_request {
 	void (*done)(struct wfs_request *request);
 	void *context; /* for `done` */
 	const char
-		*id; /* in a replicated world, so that it is done once; NULL: none. See batch.h */
+		*id; /* so that a replicated world does it once (kernel/value/batch.h); or NULL */
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {

@@ -38,15 +38,18 @@ struct wfs_world;
  *  @options: map_size_bytes, clock_ns and clock_context are used
  *  @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
  *  into it before, the source is only checked, nothing is created, and -EINVAL is returned.
- *  Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, … */
+ *  Return: 0, -EEXIST (already_exists: @directory is not empty), -EINVAL (the source has problems,
+ *  see @problems), -ENOSPC, … */
 int wfs_world_create(const char *directory, const struct wfs_source *source,
 	const struct wfs_world_options *options, struct wfs_problems *problems,
 	struct wfs_error *error);
 
 /** wfs_world_open() - open a world; unless options->read_only, become its owner
  *  @ret_world: caller closes it with wfs_world_close()
- *  Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (format_older,
- *  format_newer), -EIO (hash_mismatch: the last record does not have the expected hash), … */
+ *  Return: 0, -ENOENT (not_found), -EBUSY (busy: after options->wait_ms another process still owns
+ *  the world; the message names its pid), -EINVAL (format_older, format_newer: see wfs_store_open()
+ *  in kernel/store/store.h), -EIO (hash_mismatch: the last record does not have the expected hash,
+ *  or a page of the store is damaged), … */
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_world **ret_world, struct wfs_error *error);
 
@@ -114,7 +117,7 @@ struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
  *  figures that cannot be read, are set to 0. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
 /** wfs_world_count_blobs() - set figures->store.blob_bytes, which may take long, as
- *  wfs_store_count_blobs() says. */
+ *  wfs_store_count_blobs() (kernel/store/store.h) says. */
 void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures);
 
 /* --- changing --- */
@@ -125,8 +128,10 @@ void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *fi
  *  made on the caller's thread.
  *  Return: 0; otherwise `done` will not be called, the request is the caller's again, and
  *  request->error is set: -ENOENT (not_found: the schema of an event, a module of a manifest),
- *  -EINVAL, -EFBIG, -EAGAIN (overloaded),
- *  -EBUSY (the world is being closed), -EROFS (the world is read-only), … */
+ *  -EINVAL (the request, or what it carries, does not have its form), -EFBIG (too_large: more than
+ *  WFS_REQUEST_SIZE_MAX or WFS_REASON_MAX bytes), -EAGAIN (overloaded: a queue is full, see
+ *  kernel/world/request.h; unavailable: the world refuses requests, see wfs_world_refuse() in
+ *  kernel/world/aside.h), -EBUSY (the world is being closed), -EROFS (the world is read-only), … */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit a request and wait for the answer; this function sets request->done
@@ -143,7 +148,7 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
  *  embedder before is not called any more.
  *  @world: not read-only
  *  @embedder: borrowed until this function is called again; NULL: the world has only the embeddings
- *  that wfs_embed_local() makes */
+ *  that wfs_embed_local() (kernel/vector/embed.h) makes */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
 /** wfs_world_embedded() - give a request back to the world with the embedding that its action has

@@ -186,7 +186,7 @@ int writer_load(struct wfs_writer *writer, struct wfs_error *error);
  *  world after this commit. Caller holds writer->lock. */
 void writer_hand_over(struct wfs_writer *writer, struct writer_batch *batch, uint64_t height);
 
-/** writer_submit() - do wfs_world_submit() for the writer's world. Return: as
+/** writer_submit() - do wfs_world_submit() (world.h) for the writer's world. Return: as
  *  wfs_world_submit(). */
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
@@ -202,8 +202,9 @@ int writer_check(struct wfs_world *world, struct wfs_request *request);
  *  Return: 0, or -errno with request->error. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
-/** writer_ahead() - run the code of reducers ahead (wfs_fold_ahead()): all at once for the events
- *  that come next in the current batch, from @first on; folding an event later takes its results
+/** writer_ahead() - run the code of reducers ahead (wfs_fold_ahead() in kernel/fold/fold.h): all at
+ *  once for the events that come next in the current batch, from @first on; folding an event later
+ *  takes the results of its code
  *  Does nothing if only one event comes next, or if @first is not an event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 

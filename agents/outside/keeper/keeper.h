@@ -9,7 +9,8 @@
 enum {
 	KEEPER_SOCKET = 3,
 
-	/* Since the end was asked for, and the server's input was closed, in milliseconds. */
+	/* Milliseconds from the time when the daemon closes its side, which also closes the
+	 * server's input, to each of these: */
 	KEEPER_TERM_MS = 500,  /* SIGTERM to the process group of the server */
 	KEEPER_KILL_MS = 2000, /* SIGKILL to all that is left */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a turn of an agent is doing, according to its records.
- *
- * It is for users who wait. If an agent takes two turns at once, it follows the one that began
- * first.
+ * What a turn of an agent is doing, according to its records; for users who wait for the turn. If
+ * the agent takes two turns at once, a struct wfs_follow tells of the one that began first.
  */
 #pragma once
 

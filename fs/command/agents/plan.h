@@ -14,7 +14,7 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
 /** wfs_plan_wait() - send a verb, show progress until the answer comes, and print the answer
- *  The caller has called wfs_run_open().
+ *  The caller has called wfs_run_open() (fs/command/frame/run.h).
  *  @verb: chat, plan-resume or plan-import. @payload: borrowed
  *  @watch: says which plan's progress to show; the caller calls wfs_plan_watch_done()
  *  Return: 0, or -errno with run->error; of a failed plan, what is known of it was printed then,

@@ -7,7 +7,7 @@
 
 /** wfs_step_wait() - request a turn and wait until it has ended; on a terminal, show what the turn
  *  does
- *  A signal ends the turn. The caller has called wfs_run_open().
+ *  A signal ends the turn. The caller has called wfs_run_open() (fs/command/frame/run.h).
  *  @payload: of the verb `step`; borrowed
  *  @ret_result: the result of the turn, or {runs} with the results of several; caller owns it; the
  *  result of a failed turn is in run->error_details instead
@@ -17,6 +17,7 @@ int wfs_step_wait(struct wfs_run *run, json_t *payload, json_t **ret_result, int
 
 /** wfs_step_record() - read the model's answers in a turn from the journal, and write them to
  *  @output as a script, which is empty if the turn has no answers. @name: of the file for which
- *  wfs_output_make() has made @output. Return: 0, or -errno with run->error. */
+ *  wfs_output_make() (fs/command/frame/output.h) has made @output. Return: 0, or -errno with
+ *  run->error. */
 int wfs_step_record(
 	struct wfs_run *run, const char *turn_id, const char *name, struct wfs_output *output);

@@ -22,12 +22,14 @@ struct wfs_wait {
 	bool (*take)(void *context, const struct wfs_answer *answer);
 	/* Appends a line for users, without its end. @seconds: since the request */
 	void (*line)(void *context, int64_t seconds, struct wfs_buffer *line);
-	/* Called once, on a terminal, before the first request; may be NULL. Return: 0, -EACCES
-	 * (wait without progress), or another -errno with run->error, which ends the wait. */
+	/* Called once, on a terminal, before `beside` is requested for the first time; may be NULL.
+	 * Return: 0, -EACCES (wait without progress), or another -errno with run->error, which ends
+	 * the wait. */
 	int (*begin)(void *context, struct wfs_run *run);
 };
 
 /** wfs_wait() - send a request, and wait for its answer; the caller has called wfs_run_open()
+ *  (fs/command/frame/run.h)
  *  @payload: of wait->verb; borrowed
  *  @ret_result: caller owns it; after a failure run->error_details may have details
  *  @ret_took_ns: how long the answer took; also set on failure

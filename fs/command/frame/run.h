@@ -116,8 +116,9 @@ int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
  *  Return: 0, or -errno with run->error. */
 int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
 
-/** wfs_run_take() - wait for the answer to the oldest request that wfs_access_post() has sent, and
- *  set run->meta and run->error_details. @ret_result: caller owns it
+/** wfs_run_take() - wait for the answer to the oldest request that wfs_access_post()
+ *  (fs/client/access.h) has sent, and set run->meta and run->error_details. @ret_result: caller
+ *  owns it
  *  Return: 0, or -errno with run->error. */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 
@@ -152,25 +153,27 @@ int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_num
  *  other a text. Return: 0, -EINVAL (misuse), -ENOMEM, or the error of reading the file. */
 int wfs_run_members(struct wfs_run *run, json_t *payload);
 
-/** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0,
- *  -EINVAL. */
+/** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0, -EINVAL
+ *  (no such time). */
 int wfs_duration_read(const char *text, int64_t *ret_ns);
 
 /** wfs_run_consistency() - read --exact-height and --at-least-height. @ret_text: a consistency,
- *  such as "exact:5"; caller frees; NULL: head. Return: 0, -EINVAL (misuse), -ENOMEM. */
+ *  such as "exact:5"; caller frees; NULL: head. Return: 0, -EINVAL (misuse: both are given, or a
+ *  value is not a number), -ENOMEM. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 
 /** wfs_run_at() - read --at, a height or a consistency. @ret_text: as of wfs_run_consistency();
- *  NULL if the option is not given. Return: 0, -EINVAL (misuse), -ENOMEM. */
+ *  NULL if the option is not given. Return: 0, -EINVAL (misuse: not a height or a consistency),
+ *  -ENOMEM. */
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
-/** wfs_run_value() - read a JSON argument, or the file of an argument @FILE (@-: standard input).
- *  @ret_value: caller owns it. Return: 0, -EINVAL (not JSON), -EFBIG (too_large), or the error of
- *  reading the file. */
+/** wfs_run_value() - read a JSON value. @given: an argument of the command line: JSON, or `@` and
+ *  the path of a file with JSON (`@-`: standard input). @ret_value: caller owns it
+ *  Return: 0, -EINVAL (not JSON), -EFBIG (too_large), or the error of reading the file. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
-/** wfs_run_message() - set `message` of @payload to an argument, or to the file of an argument
- *  @FILE (@-: standard input).
+/** wfs_run_message() - set `message` of @payload to a text. @given: an argument of the command
+ *  line: the text, or `@` and the path of a file with the text (`@-`: standard input)
  *  Return: 0, -EINVAL (not UTF-8), -EFBIG (too_large), or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 

@@ -25,9 +25,9 @@ enum {
 typedef void wfs_tail_tell(void *context, const char *text);
 
 /** wfs_tail_new() - begin to read lines; caller frees @ret_tail with wfs_tail_free()
- *  @path: of a regular file, which may not exist yet; or `-`, standard input, which ends with its
- *  bytes. Must outlive the tail
- *  @follow: false: the file must exist, may be of any kind, and ends with its bytes, too
+ *  @path: of a regular file, which may not exist yet; or `-`: standard input, in which no lines
+ *  come after its last byte. Must outlive the tail
+ *  @follow: false: the file must exist, and may be of any kind; no lines come after its last byte
  *  @tell: called with @context when the file is cut, replaced, and so on
  *  Return: 0, -EINVAL (invalid_argument: not a regular file), -EACCES, … with @error. */
 int wfs_tail_new(const char *path, bool follow, wfs_tail_tell *tell, void *context,

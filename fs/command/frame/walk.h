@@ -48,12 +48,12 @@ bool wfs_walk_is(const json_t *entry, const char *type);
 int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, struct wfs_bytes part), void *context);
 
-/** wfs_walk_keep() - append @part to @context, a struct wfs_buffer; an @each for
- *  wfs_walk_read(). Return: 0, or -errno. */
+/** wfs_walk_keep() - append @part to @context, a struct wfs_buffer; a function for
+ *  `each` of wfs_walk_read(). Return: 0, or -errno. */
 int wfs_walk_keep(void *context, struct wfs_bytes part);
 
-/** wfs_walk_write() - write @part to @context, a FILE; an @each for wfs_walk_read(). Return: 0, or
- *  -errno. */
+/** wfs_walk_write() - write @part to @context, a FILE; a function for `each` of wfs_walk_read().
+ *  Return: 0, or -errno. */
 int wfs_walk_write(void *context, struct wfs_bytes part);
 
 /** wfs_walk_print() - print the whole file @path, byte for byte, or with --json as {data_b64,

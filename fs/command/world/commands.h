@@ -10,7 +10,7 @@ wfs_command_run wfs_run_init, wfs_run_status, wfs_run_snapshot, wfs_run_trust, w
 
 /** wfs_run_replicate_world() - make the log of the world in @directory at @url, and this host its
  *  first node, by the options of `replicate`. Return: 0, or -errno with run->error: nothing was
- *  changed, but for -ETIMEDOUT (unknown). */
+ *  changed; but after -ETIMEDOUT it is not known whether the log was made. */
 int wfs_run_replicate_world(struct wfs_run *run, const char *directory, const char *url);
 
 /** wfs_run_tell_trust() - print on run->err that the world in @directory is paused (it asks no
