@@ -126,7 +126,7 @@ static void pause_for(struct wfs_relay *relay, int64_t pause_ms)
 		;
 }
 
-/* Waits for the other nodes. Return: the names of those that have not confirmed; new reference. NULL:
+/* Waits for the other nodes. Return: names of those that have not confirmed; new reference. NULL:
  * memory is short, or the nodes are not known. */
 static json_t *wait_for_others(struct wfs_relay *relay, uint64_t height)
 {
