@@ -272,14 +272,15 @@ static int prepare(struct relay_in *in)
 		if (json_object_get(relay->busy, wfs_json_text(json_array_get(requests, i), "id")))
 			return 409;
 	for (size_t i = 0; i < count; i++) {
-		struct inner *const inner = &in->inners[in->count];
+		struct inner *const inner = &in->inners[i];
 
 		inner->in = in;
 		inner->id = wfs_json_text(json_array_get(requests, i), "id");
-		if (json_object_set_new(relay->busy, inner->id, json_true()) < 0) {
+		const bool twice = json_object_get(relay->busy, inner->id);
+		if (twice || json_object_set_new(relay->busy, inner->id, json_true()) < 0) {
 			while (in->count > 0)
 				json_object_del(relay->busy, in->inners[--in->count].id);
-			return 500;
+			return twice ? 422 : 500;
 		}
 		in->count++;
 	}

@@ -146,7 +146,8 @@ struct posting {
 	const struct link *link;
 };
 
-/* Is the answer still waited for? Not if another node has become the owner. */
+/* Is the answer still waited for? Not if another node has become the owner; but the node that does
+ * a long request, such as a handover, may answer it after that. */
 static bool is_wanted(void *context, uint64_t done_bytes)
 {
 	const struct posting *const posting = context;
@@ -154,11 +155,11 @@ static bool is_wanted(void *context, uint64_t done_bytes)
 	struct wfs_node_port owner;
 
 	(void)done_bytes;
+	if (out->longer)
+		return !atomic_load(&out->relay->stopping) && !atomic_load(&out->call->gone) &&
+			wfs_node_lives(wfs_relay_node(out->relay), &posting->link->owner);
 	wfs_node_owner(wfs_relay_node(out->relay), &owner);
-	if (memcmp(&owner, &posting->link->owner, sizeof(owner)) != 0)
-		return false;
-	return out->longer ? !atomic_load(&out->relay->stopping) && !atomic_load(&out->call->gone)
-			   : !is_over(out);
+	return !is_over(out) && memcmp(&owner, &posting->link->owner, sizeof(owner)) == 0;
 }
 
 /* Connects to the present owner. Return: 0, or -errno: nothing can be sent. */

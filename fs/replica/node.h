@@ -108,6 +108,10 @@ struct wfs_node_peer {
  *  name of the node that owned it last. Thread: any. */
 void wfs_node_owner(struct wfs_node *node, struct wfs_node_port *ret_owner);
 
+/** wfs_node_lives() - does the node's process that has this port still live, as this node saw it last?
+ *  Thread: any. */
+bool wfs_node_lives(struct wfs_node *node, const struct wfs_node_port *port);
+
 /** wfs_node_peers() - list all nodes that have ever entered, this one among them, by a look at the
  *  roster that began after this call. Waits for that, at most @wait_ms
  *  @ret_peers: caller frees it
