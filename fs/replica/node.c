@@ -220,6 +220,18 @@ static struct timespec after(int64_t wait_ms)
 	return (struct timespec){due_ns / 1000000000, due_ns % 1000000000};
 }
 
+bool wfs_node_lives(struct wfs_node *node, const struct wfs_node_port *port)
+{
+	bool lives = false;
+	WFS_GUARD(&node->lock);
+
+	for (size_t i = 0; i < node->peer_count; i++)
+		lives |= node->peers[i].port.lives &&
+			strcmp(node->peers[i].port.name, port->name) == 0 &&
+			strcmp(node->peers[i].port.token, port->token) == 0;
+	return lives;
+}
+
 int wfs_node_peers(
 	struct wfs_node *node, int64_t wait_ms, struct wfs_node_peer **ret_peers, size_t *ret_count)
 {

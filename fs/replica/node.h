@@ -108,7 +108,7 @@ struct wfs_node_peer {
  *  name of the node that owned it last. Thread: any. */
 void wfs_node_owner(struct wfs_node *node, struct wfs_node_port *ret_owner);
 
-/** wfs_node_lives() - does the node's process that has this port still live, as this node saw it last?
+/** wfs_node_lives() - does the process whose port this is still live, as this node saw it last?
  *  Thread: any. */
 bool wfs_node_lives(struct wfs_node *node, const struct wfs_node_port *port);
 
