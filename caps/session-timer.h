@@ -15,7 +15,8 @@ struct wfs_view;
  *           the last cell that was looked at
  *  @left: how many timers may be looked at, those that are not seen included; decremented for each
  *  @ret_summary: {action_type, by?, catch_up, fired, id, next_ns, principal}; caller owns it; NULL
- *  if the answer is not 1, or if *@left has become 0 and more timers may follow
- *  Return: 1, 0 (no more timers), or -errno. */
+ *  if no timer was found
+ *  Return: 1 (a timer was found; or, with NULL in @ret_summary, *@left has become 0: to search on,
+ *  call again with a new *@left), 0 (no more timers), or -errno. */
 int wfs_session_timer_next(const struct wfs_session *session, struct wfs_view *view,
 	const char *principal, uint64_t *cursor, uint64_t *left, json_t **ret_summary);

@@ -40,8 +40,8 @@ int wfs_session_tools(const struct wfs_session *session, json_t **ret_list);
 int wfs_session_is_tool(const struct wfs_session *session, const char *name);
 
 /** wfs_session_tool() - get one tool of the list that the session may know. @name: its full name.
- *  @ret_tool: set on success; as in a list; caller owns it. Return: 0, -ENOENT (no such tool is
- *  listed, or the session may not know it), -ENOMEM. */
+ *  @ret_tool: set on success: a copy of its element of `tools` in the list; caller owns it. Return:
+ *  0, -ENOENT (no such tool is listed, or the session may not know it), -ENOMEM. */
 int wfs_session_tool(const struct wfs_session *session, const char *name, json_t **ret_tool);
 
 /** wfs_authority_tool() - get one tool of the list, without judging: for a driver that then has a

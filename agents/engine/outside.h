@@ -62,9 +62,10 @@ void outside_unwait(struct outside_wait *wait); /* does nothing if @wait does no
 
 /** outside_find() - find the tool wanted->name, and set wanted->call; if no server lists the tool,
  *  wanted->call has no hash, so that the call will be refused
- *  Return: 1 (the list must come first: `then` of wanted->listing will be called, which calls this
- *  function again), 0 (wanted->call is set), -EAGAIN (unavailable: the server has failed before it
- *  listed its tools), or another -errno of looking the tool up, with @error. */
+ *  Return: 1 (the list must come first: `then` of wanted->listing will be called, and must call
+ *  this function again), 0 (wanted->call is set), -EAGAIN (unavailable: the server has failed
+ *  before it listed its tools), or another -errno of looking the tool up; every -errno with
+ *  @error. */
 int outside_find(struct engine *engine, struct outside_wanted *wanted, struct wfs_error *error);
 
 /** outside_call() - begin a call of an outside tool

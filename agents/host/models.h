@@ -12,19 +12,21 @@
 
 #include "kernel/base/error.h"
 
-/** wfs_models_find() - read the entry of a model, if the user trusts the world with this host.json
+/** wfs_models_find() - read the entry of a model, if the user has trusted this host.json of the
+ *  world
  *  @directory: of the world
  *  @name: of the model, a member of `models`
  *  @ret_entry: the member's value; caller owns it
- *  Return: 0, -ENOENT (not_found: host.json has no model @name; the message names its models),
- *          -EACCES (not_authorized: the user does not trust it, kernel/base/trust.h), -EINVAL
- *          (invalid_json: host.json is not JSON; another code: it does not have its form), or
- *          another -errno of reading host.json; with @error. */
+ *  Return: 0, -ENOENT (not_found: host.json is missing, or has no model @name, and then the message
+ *          names its models), -EACCES (not_authorized: the user has not trusted this host.json,
+ *          kernel/base/trust.h), -EINVAL (invalid_json: host.json is not JSON; invalid_argument or
+ *          another code: a part of host.json has a wrong form), or another -errno of reading
+ *          host.json; with @error. */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
 
-/** wfs_models_servers() - read the servers of tools, if the user trusts the world with this
- *  host.json
+/** wfs_models_servers() - read the servers of tools, if the user has trusted this host.json of the
+ *  world
  *  @ret_tools: the table for wfs_outside_new() (agents/outside/outside.h); caller owns it; NULL:
  *  host.json names no server. Return: as wfs_models_find(), but 0 if host.json names no server. */
 int wfs_models_servers(const char *directory, json_t **ret_tools, struct wfs_error *error);

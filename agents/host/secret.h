@@ -22,10 +22,12 @@ enum { AGENTS_SECRET_SIZE_MIN = 16 };
  *  Return: borrowed, of the environment; NULL: it has no such variable. */
 const char *agents_secret_get(const char *variable);
 
-/** agents_secret_mask() - replace @secret by `***` in all texts and names of a value
+/** agents_secret_mask() - get a value with `***` in place of @secret in all its texts and names;
+ *  @value is not changed
  *  @secret: NULL, or shorter than AGENTS_SECRET_SIZE_MIN: nothing is replaced
  *  @value: borrowed
- *  Return: a new reference, which may be @value itself; NULL without memory. */
+ *  Return: a new reference, to @value itself or to another value, which may share parts with it;
+ *  NULL without memory. */
 json_t *agents_secret_mask(json_t *value, const char *secret);
 
 /** agents_secret_mask_any() - do agents_secret_mask() with a @secret of any length; not NULL, not

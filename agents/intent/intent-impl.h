@@ -47,10 +47,10 @@ void call_take_output(struct work *work);
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
-/** call_read() - run a tool that reads on a thread of libuv; afterwards `take_output` of the work's
- *  kind is called, with the output in work->calling.output. If the tool fails, work_fail() is
- *  called instead. @tool: expanded (agents/prepare/tool.h); @arguments: copied; @limit_ms: after
- *  which the call fails; INT64_MAX: never
+/** call_read() - on a thread of libuv, run a tool that only reads; afterwards `take_output` of the
+ *  work's kind is called, with the output in work->calling.output. If the tool fails, work_fail()
+ *  is called instead. @tool: expanded (agents/prepare/tool.h), borrowed during the call;
+ *  @arguments: copied; @limit_ms: after which the tool call fails; INT64_MAX: never
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);

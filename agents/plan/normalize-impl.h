@@ -107,6 +107,6 @@ bool normalize_is_document(const json_t *root);
 /** normalize_check_document() - check the members of work->root, the document of a plan. */
 int normalize_check_document(struct normalize *work);
 
-/** normalize_restore() - set the members of @plan for an imported document, and the statuses and
- *  results of its steps in @work, from work->root. */
+/** normalize_restore() - set, from work->root, those members of @plan that only an imported
+ *  document has (struct wfs_plan_made), and the statuses and results of its steps in @work. */
 int normalize_restore(struct normalize *work, struct wfs_plan_made *plan);

@@ -105,7 +105,8 @@ int prepare_read_prompt(struct preparing *turn, const char *reference, json_t **
 const char *prepare_reference_of(const json_t *object, const char *member);
 
 /** prepare_set_variable() - set a variable that prompts, reflex and conditions of the turn can use.
- *  @value: taken; NULL: memory for it was lacking. Return: 0, or -ENOMEM with @error. */
+ *  @value: taken, also on failure; NULL: memory for it was lacking. Return: 0, or -ENOMEM with
+ *  @error. */
 int prepare_set_variable(
 	struct preparing *turn, const char *name, json_t *value, struct wfs_error *error);
 

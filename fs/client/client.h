@@ -60,8 +60,8 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
-/** wfs_client_abandon() - end a request whose answer is not wanted any more; the answer must still
- *  be taken. wfs_client_take() sends this.
+/** wfs_client_abandon() - end a request whose answer is not wanted any more; the caller must still
+ *  take the answer. The next wfs_client_take() tells the owner.
  *  @index: place of the request, from 0, among those whose answers were not taken yet, in the order
  *  in which they were posted; a larger number ends nothing
  *  Return: 0, or -ENOMEM. */

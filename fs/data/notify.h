@@ -87,8 +87,8 @@ void wfs_notify_done(struct wfs_notify *notify);
  *  which the job must return at once. */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
-/** wfs_notify_log_ino() - compute the inode number (WFS_NODE_LOG) that `journal/log.jsonl` has at
- *  the head after @cut cuts of the journal. */
+/** wfs_notify_log_ino() - compute the inode number that `journal/log.jsonl`, a node of the kind
+ *  WFS_NODE_LOG (fs/tree/ino.h), has at the head after @cut cuts of the journal. */
 uint64_t wfs_notify_log_ino(uint32_t cut);
 
 /** wfs_notify_is_log() - is @ino the inode number of `journal/log.jsonl` at the head, now or before

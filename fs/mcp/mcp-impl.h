@@ -51,8 +51,8 @@ struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *
 
 /** wfs_mcp_call_cancel() - have a call end without an answer to the client, and abandon the verb
  *  for which it waits
- *  @call: stays with @mcp; wfs_mcp_advance() (mcp.h) frees it: at once if its verb was not posted
- *  yet, otherwise after the answer to the verb */
+ *  @call: stays with @mcp; a later wfs_mcp_advance() (mcp.h) frees it: when it would post the verb,
+ *  or, if the verb was posted, when it has the answer to it */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 
 /** wfs_mcp_calls_free() - free all calls, without answering them, and close mcp->access. */

@@ -61,7 +61,8 @@ int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
  *  with wfs_fuse_ref(), until wfs_fuse_unref(). */
 struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 
-/** wfs_fuse_directory() - get the path of the mount point; valid as long as wfs_fuse_session(). */
+/** wfs_fuse_directory() - get options->directory, the mount point as text for messages; valid as
+ *  long as wfs_fuse_session(). */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /** wfs_fuse_abort() - have the keeper (fs/mount/keeper.h) end the FUSE connection: requests that

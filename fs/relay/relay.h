@@ -53,6 +53,7 @@ struct wfs_node *wfs_relay_node(const struct wfs_relay *relay);
  *  world before, which may still wait for an answer of the outside; otherwise 0 */
 int64_t wfs_relay_heir_wait_ms(const struct wfs_relay *relay);
 
-/** wfs_relay_settle() - wait until this node owns the world, or another living one does
- *  Return: true: this node owns it; false: another does, or @wait_ms have passed. */
+/** wfs_relay_settle() - wait, at most about @wait_ms, until this node owns the world, or another
+ *  node does whose lease has not ended. Return: true: this node owns the world; false: it does
+ *  not. */
 bool wfs_relay_settle(struct wfs_relay *relay, int64_t wait_ms);

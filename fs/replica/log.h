@@ -53,7 +53,8 @@ struct wfs_log_place {
 	int64_t epoch_revision;
 };
 
-/** wfs_log_node_valid() - may a node have this name: lower-case letters, digits and `-`? */
+/** wfs_log_node_valid() - may a node have this name: 1 to WFS_LOG_NODE_MAX lower-case letters
+ *  (a-z), digits and `-`? */
 bool wfs_log_node_valid(const char *name);
 /** wfs_log_node_check() - Return: 0, -EINVAL (invalid_argument). */
 int wfs_log_node_check(const char *name, struct wfs_error *error);

@@ -79,8 +79,9 @@ void wfs_node_free(struct wfs_node *node);
 WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
 #define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)
 
-/** wfs_node_ids() - get the ids of requests that have records, up to the node's height; borrowed
- *  until wfs_node_free(). Thread: any. */
+/** wfs_node_ids() - get the list (fs/replica/ids.h) of the ids of the newest requests that have
+ *  records; the node adds to this list as its height rises. Borrowed until wfs_node_free().
+ *  Thread: any. */
 struct wfs_ids *wfs_node_ids(struct wfs_node *node);
 
 /** wfs_node_role() - get the role. Thread: any. */

@@ -145,9 +145,9 @@ json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
  *  it may take seconds? @payload: NULL: {} */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
-/** wfs_verb_slow() - may a call of @verb with this payload work or wait so long (queries, blobs,
- *  mounts, the whole world) that it must be started on a thread that may wait? False for an unknown
- *  verb. @payload: NULL: {} */
+/** wfs_verb_slow() - may a call of @verb with this payload work or wait so long (a query, a blob, a
+ *  mount, or a change of the whole world such as a snapshot) that it must be started on a thread
+ *  that may wait? False for an unknown verb. @payload: NULL: {} */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**

@@ -47,13 +47,13 @@ static const struct wfs_field model_fields[] = {
 	MEMBER(connect_timeout_ms, TIME, WFS_OPTIONAL,
 		"milliseconds that connecting may take; by default 5000"),
 	MEMBER(first_byte_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds from the start of an attempt until the body of its answer "
-		"begins, at most; by default 120000"),
+		"milliseconds from the start of each try of a request (one that fails may be "
+		"tried again) until the body of the answer begins, at most; by default 120000"),
 	MEMBER(idle_timeout_ms, TIME, WFS_OPTIONAL,
 		"milliseconds between two parts of the answer, at most; by default 60000"),
 	MEMBER(total_timeout_ms, TIME, WFS_OPTIONAL,
-		"milliseconds that all attempts of one request may take together; by default "
-		"600000"),
+		"milliseconds that all tries of one request, and the waits between them, may take "
+		"together; by default 600000"),
 	{NULL},
 };
 
@@ -136,18 +136,19 @@ static const struct wfs_field server_fields[] = {
 		"URL of a server that speaks Streamable HTTP, such as https://example.org/mcp"),
 	MEMBER(env, WFS_FORM(.kind = WFS_FORM_LIST, .of = &variable_form, .then = check_length),
 		WFS_OPTIONAL,
-		"environment variables of the owner process that the child gets; it gets no "
-		"others"),
+		"names of those environment variables of the owner process that the program in "
+		"command gets; it gets no others"),
 	MEMBER(headers_env,
 		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &variable_form, .then = check_headers),
 		WFS_OPTIONAL,
-		"headers of requests to url: for each, by its name, the environment variable "
-		"of the owner process that has its value"),
+		"for each header to send with requests to url: its name, and as value the name "
+		"of the environment variable of the owner process that has the header's value"),
 	MEMBER(timeout_ms, TIME, WFS_OPTIONAL,
 		"milliseconds that each of these may take: starting the server, listing its "
 		"tools, one call; by default 60000"),
 	MEMBER(output_max_bytes, WFS_FORM_FROM_TO(1, WFS_HOST_OUTPUT_BYTES_MAX), WFS_OPTIONAL,
-		"bytes that the result of a call may have; by default 1048576"),
+		"bytes that the texts, images, sounds and links of a result may have together, "
+		"and bytes that its structured content may have; by default 1048576"),
 	MEMBER(concurrency, WFS_FORM_FROM_TO(1, WFS_HOST_CONCURRENCY_MAX), WFS_OPTIONAL,
 		"calls that the server gets at the same time, at most; further calls wait; by "
 		"default 4"),
@@ -324,7 +325,8 @@ static const struct wfs_field host_fields[] = {
 	{"models", WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_model_form), WFS_OPTIONAL,
 		"the models that agents, chats and the memory can ask, by their names"},
 	{"replication", &replication_form, WFS_OPTIONAL,
-		"how the world is shared with other nodes; commands write this member"},
+		"how the world is shared with other nodes; worldfs replicate and worldfs follow "
+		"write url, node, listen and no_owner; you can add the other members"},
 	{"tools",
 		WFS_FORM(.kind = WFS_FORM_OBJECT, .of = &wfs_host_server_form,
 			.then = check_servers),

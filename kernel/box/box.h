@@ -178,8 +178,8 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
 /** wfs_code_ahead_run() - run all steps that were added, if there are at least two
- *  Reports no failure: wfs_code_step() runs a step without a result when the step is asked for, and
- *  reports what fails then. */
+ *  Reports no failure: if this function has no result for a step, wfs_code_step() runs the step
+ *  when it is asked for, and reports its failure. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
 /** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has

@@ -166,9 +166,11 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_fold_input *input, struct wfs_error *error);
 
 /** wfs_refold_action() - fold the record @parsed of an action again
- *  If a text of the action is lost, or one was lost before and the action was refused or is on an
- *  artifact, this function only writes the record's line, folds the answer to the intent if the
- *  action is a tool call, and calls source->unfolded if the action was done. */
+ *  The action is not folded if one of its texts is lost, or if an earlier text is lost
+ *  (refold->lost) and the action was refused or its action_type names an effect (WFS_ACTIONS in
+ *  kernel/manifest/effect.h). Then its record is written as the journal has it. If the action is a
+ *  tool call, the answer to the intent of this call is folded, too; and if the action was done,
+ *  source->unfolded is called. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 

@@ -145,9 +145,10 @@ int restore_open(struct restore *restore, int directory, const char *name, const
 	uint64_t size_max, int *ret_fd);
 
 /** restore_read() - append the file @name in a directory of the copy to @buffer
- *  @path, @size_max: as for restore_open(); @buffer, too, may not have more than @size_max bytes
- *  Return: 1; 0 (a problem was noted) or -errno, and then @buffer may have got a part of the
- *  file. */
+ *  @path, @size_max: as for restore_open()
+ *  Return: 1; 0 (a problem was noted) or -errno, and then @buffer may have got a part of the file.
+ *  -EFBIG: with the file, @buffer would have more than @size_max bytes, those that it had before
+ *  included. */
 int restore_read(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, struct wfs_buffer *buffer);
 

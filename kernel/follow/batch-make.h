@@ -22,8 +22,9 @@ struct wfs_batch_of {
 /** wfs_batch_make() - append to @buffer the encoded batch of the records of @of
  *  The batch also has content and code that these records give artifacts, their private texts, the
  *  manifests that they bring into force, the modules that such a manifest has and the one before
- *  has not, and the blobs of up to WFS_BATCH_BLOB_MAX bytes (kernel/value/batch.h) that they list.
- *  Equal records and ids give equal bytes, in whatever transaction they are read.
+ *  has not, and each blob of up to WFS_BATCH_BLOB_MAX bytes (kernel/value/batch.h) that a `blob`
+ *  record among them names. Equal records and equal ids of their requests give equal bytes, in
+ *  whatever transaction they are read.
  *  @txn: of @store; only read
  *  Return: 0, -ENOENT (not_found: a record, or something else that the batch must have, is not
  *  kept any more), -EFBIG (too_large: the batch would have more than WFS_BATCH_SIZE_MAX bytes or

@@ -173,8 +173,8 @@ void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes sourc
 /** wfs_lua_arena_reset() - empty the region: all blocks in it are free then. */
 void wfs_lua_arena_reset(void);
 
-/** wfs_lua_arena_stack() - Return: the upper end of that part of the region which is the C stack of
- *  code. */
+/** wfs_lua_arena_stack() - Return: the upper end of that part of the region which is the C stack
+ *  while lua_newstate() runs (wfs_lua_newstate_on()). */
 void *wfs_lua_arena_stack(void);
 
 /** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed until the region changes.
@@ -343,7 +343,7 @@ void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t siz
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
 
 /** wfs_lua_text_room() - make the string @size bytes longer. Return: the place of these bytes,
- *  which the caller writes before the string's next function is called. */
+ *  which the caller fills before it calls another function with @text. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
 /** wfs_lua_text_push() - push the Lua string that was built; the slot of @text stays on the stack,

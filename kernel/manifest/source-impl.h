@@ -125,8 +125,10 @@ int source_artifacts(struct source_loader *loader);
 
 /* --- source-scripts.c --- */
 
-/** source_scripts() - read the scripts of the models of host.json into source->files
- *  @host: document of host.json. Return: 0 (also if problems were added), -ENOMEM. */
+/** source_scripts() - read into source->files the files from which models of the provider `script`
+ *  in host.json answer (worldfs-host(5))
+ *  @host: document of host.json
+ *  Return: 0 (also if problems were added to loader->problems), -ENOMEM. */
 int source_scripts(
 	const struct source_loader *loader, const json_t *host, struct wfs_source *source);
 

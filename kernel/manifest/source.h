@@ -75,7 +75,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
  *  wfs_source_done(). Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);
 
-/** wfs_source_renew() - replace the built-in definitions in @manifest, the document of a manifest
- *  that an earlier version of the program made, by those of this version. Return: 0, -ENOMEM (a
- *  part of them may be replaced). */
+/** wfs_source_renew() - replace the built-in schemas, effects, capabilities, policies and reducers
+ *  in @manifest, the document of a manifest that an earlier version of the program made, by those
+ *  of this version. Return: 0, -ENOMEM (a part of them may be replaced). */
 int wfs_source_renew(json_t *manifest);

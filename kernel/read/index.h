@@ -137,8 +137,9 @@ int wfs_index_places_of(
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
 
-/** wfs_index_move() - take a cell out of the sets that are only in @from, and put it into those
- *  that are only in @to
+/** wfs_index_move() - take a cell out of the places (set and amount) that are only in @from, and
+ *  put it into those that are only in @to; if a set is in both with different amounts, the cell is
+ *  taken out of it and put in again
  *  Return: 0, -EIO (the cell was missing in a set of @from, or was in one of @to), -ENOSPC; after a
  *  failure some sets may be changed, so the caller gives up the transaction. */
 int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index_places *from,

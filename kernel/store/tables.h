@@ -214,8 +214,8 @@ enum { WFS_JOURNAL_TAIL_MAX = 4095 }; /* of a page of 4096 bytes, with one that 
 /** wfs_journal_tail() - get the bytes before the first line that the newest cut has kept
  *  Return: 0, -ENOENT (the journal was never cut), -EIO. */
 int wfs_journal_tail(struct wfs_txn *txn, struct wfs_journal_tail *ret_tail);
-/** wfs_journal_settle() - note that all versions that only heights before the cut show were removed
- *  (`settled`), if @number (its `count`) is that of the newest cut; otherwise do nothing. */
+/** wfs_journal_settle() - set `settled` of the newest cut if its `count` is @number: all versions
+ *  that only heights before this cut show were removed; otherwise do nothing. */
 int wfs_journal_settle(struct wfs_txn *txn, uint64_t number);
 /** wfs_journal_begin_of() - get the offset, counted from record 0 on, at which the log.jsonl that a
  *  cut has made begins. @number: of the cut, modulo WFS_JOURNAL_CUTS_MAX; 0: before the first cut

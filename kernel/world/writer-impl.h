@@ -240,7 +240,7 @@ void writer_list_init(struct writer_list *list);
 void writer_list_add(struct writer_list *list, struct wfs_request *request);
 
 void writer_queues_init(struct writer_queues *queues);
-/** writer_queues_done() - free the queues, after every request was answered. */
+/** writer_queues_done() - free the queues. The caller has answered every request. */
 void writer_queues_done(struct writer_queues *queues);
 
 /** writer_queues_add() - put a request at the end of its queue (request->queued_as) or, if it is
@@ -263,8 +263,8 @@ struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 /** writer_queues_put_back() - put back a request that was taken, but was not begun or was stopped:
  *  to the front of queues->urgent if it is urgent and no other request of its queue is there,
  *  otherwise to the front of its queue
- *  If the request was not begun, an urgent request that its connection has sent since then stops
- *  being urgent, and waits after it. */
+ *  If the request was not begun and is put into its queue, an urgent request that its connection
+ *  has sent after it stops being urgent, and waits after it. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_stopped() - charge the queue of @stopper, an urgent request, for the time of code

@@ -32,16 +32,18 @@
 extern const struct wfs_domain wfs_principal_domain;
 
 /** grants_make_agent() - for kernel/domain/action/: make the cell of the principal of a new
- *  artifact of type agent. No principal has this id yet. The caller makes the account.
- *  @maker: id of the actor; @payer: id of the principal that pays for the artifact's bytes
+ *  artifact of type agent. The caller has checked that no principal has the id @id, and makes the
+ *  account. @maker: id of the principal that acts; @payer: id of the principal that pays for the
+ *  artifact's bytes
  *  Return: 0, -EDQUOT (quota_exceeded: too many principals in the world, or agents of @payer), …;
  *  after a failure the caller takes back the changes. */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 
-/** grants_count_outside() - for kernel/domain/outside/: add @amount, 1 or -1, to the number of open
- *  and unknown calls of outside tools in the cell of a principal. Return: 0, -EDQUOT
- *  (quota_exceeded: it would be above WFS_PRINCIPAL_OUTSIDE_MAX, kernel/manifest/grant.h), … */
+/** grants_count_outside() - for kernel/domain/outside/: add @amount, 1 or -1, to the number, in
+ *  the cell of a principal, of calls of outside tools that are not answered, or whose outcome is
+ *  unknown. Return: 0, -EDQUOT (quota_exceeded: the number would be above
+ *  WFS_PRINCIPAL_OUTSIDE_MAX, kernel/manifest/grant.h), … */
 int grants_count_outside(
 	struct wfs_fold *fold, const char *principal, int amount, struct wfs_error *error);
 

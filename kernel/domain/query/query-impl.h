@@ -70,9 +70,11 @@ int query_principal(
  * Return: 0, 1 to end the walk, or -errno. */
 typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, void *context);
 
-/** query_each() - call @each with @context for each live cell of a part that the answer may list,
- *  in order of creation, and count the work of looking at each cell. Return: 0 (also if @each ended
- *  the walk with 1), or the -errno of the walk, of query_work() or of @each. */
+/** query_each() - call @each with @context for those live cells of the reducer of @part
+ *  (WFS_QUERY_PARTS, query-run.h) that the answer may list, in order of creation
+ *  The work of looking at a cell is counted for the reducer's other live cells, too.
+ *  Return: 0 (also if @each ended the walk with 1), or the -errno of the walk, of query_work() or
+ *  of @each. */
 int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context);
 
 /** query_entry_state() - read and parse the document of a cell that query_each() has found, and
