@@ -113,6 +113,7 @@ static json_t *answer_of(struct relay_in *in)
 static void note(struct relay_in *in, struct inner *inner)
 {
 	struct wfs_relay *const relay = in->relay;
+	const bool own = !in->call; /* then relay_do() frees it as soon as it is done */
 
 	pthread_mutex_lock(&relay->lock);
 	if (inner)
@@ -125,14 +126,11 @@ static void note(struct relay_in *in, struct inner *inner)
 	pthread_mutex_lock(&relay->lock);
 	for (size_t i = 0; i < in->count; i++)
 		json_object_del(relay->busy, in->inners[i].id);
-	in->done = !in->call;
+	in->done = own;
 	pthread_cond_broadcast(&relay->changed);
 	pthread_mutex_unlock(&relay->lock);
-	if (in->call) {
-		const json_t *const answer = in->answer;
-
-		reply(in, answer ? 200 : 500, answer);
-	}
+	if (!own)
+		reply(in, in->answer ? 200 : 500, in->answer);
 }
 
 static void inner_answered(struct wfs_call *call)
