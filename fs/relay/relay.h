@@ -28,18 +28,19 @@ struct wfs_relay;
  *  driver must be set before wfs_node_start(), and outlive the relay, too.
  *  @options: without handlers of requests, which are the relay's
  *  @ret_relay: caller frees it with wfs_relay_free(); NULL if the world is not replicated
- *  Return: 0, -ENOENT, -EIO (the world cannot be read), -EAGAIN (overloaded: no thread), -ENOMEM. */
+ *  Return: 0, -ENOENT, -EIO (the world cannot be read), -EAGAIN (overloaded: no thread),
+ *  -ENOMEM. */
 int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	const struct wfs_join_options *options, struct wfs_relay **ret_relay,
 	struct wfs_error *error);
 
 /** wfs_relay_cease() - have the calls that are on their way to another node answered (unavailable,
- *  or unknown if they were sent), and refuse later ones (unavailable); returns at once. Thread: any.
- */
+ *  or unknown if they were sent), and refuse later ones (unavailable); returns at once
+ *  Thread: any. */
 void wfs_relay_cease(struct wfs_relay *relay);
 
-/** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. Nothing uses
- *  the host any more. */
+/** wfs_relay_free() - wfs_relay_cease(), leave the other nodes, and free; accepts NULL. Nothing may
+ *  use the host any more. */
 void wfs_relay_free(struct wfs_relay *relay);
 WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 #define WFS_AUTO_RELAY WFS_CLEANUP(wfs_auto_relay)
@@ -47,9 +48,9 @@ WFS_DEFINE_AUTO(relay, struct wfs_relay, wfs_relay_free)
 /** wfs_relay_node() - get the node, which the caller starts; borrowed. */
 struct wfs_node *wfs_relay_node(const struct wfs_relay *relay);
 
-/** wfs_relay_heir_wait_ms() - get how long this node, which has begun to own the world, waits before
- *  it goes on with what its owner before has begun: a lease if that was another node, which may
- *  still wait for an answer of the outside; otherwise 0 */
+/** wfs_relay_heir_wait_ms() - get how long this node, which has begun to own the world, waits
+ *  before it goes on with what its owner before has begun: a lease if that was another node, which
+ *  may still wait for an answer of the outside; otherwise 0 */
 int64_t wfs_relay_heir_wait_ms(const struct wfs_relay *relay);
 
 /** wfs_relay_settle() - wait until this node owns the world, or another living one does

@@ -212,6 +212,32 @@ def write_everywhere():
         check(f"a blob by a control file of {node} is at the owner", os.path.exists(f"{tree('a')}/blob/{name}"))
 
 
+def tell_of_nodes():
+    for node in NODES:
+        with open(f"{tree(node)}/replication.json", encoding="utf-8") as file:
+            text = file.read()
+        told = json.loads(text)
+        check(f"replication.json of {node} is canonical JSON",
+              text == json.dumps(told, separators=(",", ":"), sort_keys=True, ensure_ascii=False) + "\n", text)
+        check("and names its node, the owner and all nodes",
+              (told["node"], told["owner"], [other["name"] for other in told["nodes"]]) == (node, "a", list(NODES)), text)
+        check("and views of heights do not have it", "replication.json" not in os.listdir(f"{tree(node)}/at/head"))
+        done = subprocess.run(["tar", "-C", tree(node), "-cf", "/dev/null", "replication.json"], capture_output=True, text=True,
+                              check=False)
+        check("and tar copies it without a remark", (done.returncode, done.stderr) == (0, ""), done.stderr)
+        with open(f"{tree(node)}/ctl/metrics", encoding="utf-8") as file:
+            figures = dict(line.rsplit(" ", 1) for line in file if not line.startswith("#"))
+        check("and metrics have its role", figures[f'worldfs_replica_role{{role="{told["role"]}"}}'].strip() == "1", str(figures))
+        check("and its lease", 0 < float(figures["worldfs_replica_lease_seconds"]) <= LEASE_MS / 1000, str(figures))
+        relayed = float(figures["worldfs_replica_requests_relayed_total"])
+        check("and requests that went to the owner", (relayed > 0) == (node != "a"), str(relayed))
+
+
+def complete_names():
+    offered = run("__complete", "-w", world("b"), "handover", "")
+    check("completion offers the nodes for a handover", offered == "a\towner\nb\tfollower\nc\tfollower\n", offered)
+
+
 def refuse_alike():
     answers = []
     for node in NODES:
@@ -316,6 +342,8 @@ def main():
     try:
         make_nodes(f"etcd://127.0.0.1:{port}/world")
         write_everywhere()
+        tell_of_nodes()
+        complete_names()
         refuse_alike()
         without_owner_process()
         revoke()

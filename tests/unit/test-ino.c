@@ -68,6 +68,8 @@ TEST(servers_and_tools_come_back)
 			.directory = WFS_DIRECTORY_SERVER,
 			.cell = numbers[i]});
 		assert_comes_back(&(struct wfs_node){.kind = WFS_NODE_TOOL, .number = numbers[i]});
+		assert_comes_back(
+			&(struct wfs_node){.kind = WFS_NODE_REPLICATION, .number = numbers[i]});
 	}
 }
 
