@@ -119,8 +119,8 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
 
 /** wfs_authority_lend() - let principals other than operator have their rights until a moment
  *  For the node of a replicated world, which hears of a revocation for as long only as it has its
- *  lease. After @until_ns they may do nothing, until a later call; and the first later call notifies
- *  the watchers. Rights of worlds for which this is never called have no such end.
+ *  lease. After @until_ns they may do nothing, until a later call; and the first later call
+ *  notifies the watchers. Rights of worlds for which this is never called have no such end.
  *  @until_ns: by wfs_clock_boottime_ns(); INT64_MAX: no end */
 void wfs_authority_lend(struct wfs_authority *authority, int64_t until_ns);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The document about the nodes of a replicated world, which the tree shows as /replication.json. It
- * changes at any time and is in no record, so its source makes it whenever it is looked up.
+ * The document about the nodes of a replicated world, which the tree shows as /replication.json.
+ * The document changes at any time and is in no record, so its source makes it whenever it is
+ * looked up.
  *
- * Linux reads a file in parts, and keeps what it has read. So each document that was looked up has a
- * number, under which its bytes can be read for some time, and never changes.
+ * Linux reads a file in parts, and keeps what it has read. So each document that was looked up has
+ * a number, under which its bytes can be read for some time, and never change.
  * Nothing is judged here: the reader has asked for the effect introspect.status.
  * Thread: any.
  */

@@ -126,8 +126,8 @@ static void pause_for(struct wfs_relay *relay, int64_t pause_ms)
 		;
 }
 
-/* Waits for the other nodes. Return: the names of those that have not confirmed; new reference, NULL
- * without memory, or if the nodes are not known. */
+/* Waits for the other nodes. Return: the names of those that have not confirmed; new reference;
+ * NULL without memory, or if the nodes are not known. */
 static json_t *wait_for_others(struct wfs_relay *relay, uint64_t height)
 {
 	struct others others = {.all = NULL};
