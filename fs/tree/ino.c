@@ -177,6 +177,16 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 	return kind | node->number;
 }
 
+uint64_t wfs_ino_shown(uint64_t ino)
+{
+	const struct wfs_node any = {.kind = WFS_NODE_REPLICATION, .number = LISTED_MASK};
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_REPLICATION
+		? wfs_ino_encode(&any)
+		: ino;
+}
+
 /* Reads the kind of a number, and of which kind a directory is. Return: false: not a valid kind. */
 static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {

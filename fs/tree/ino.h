@@ -113,6 +113,11 @@ bool wfs_node_fits(const struct wfs_node *node);
 /** wfs_ino_encode() - compute the inode number of @node, for which wfs_node_fits() is true. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
 
+/** wfs_ino_shown() - get the number that stat(2) shows for the node with the inode number @ino,
+ *  which is @ino itself; but all documents of /replication.json show one number, because programs
+ *  refuse to copy a file whose number changes before they open it. */
+uint64_t wfs_ino_shown(uint64_t ino);
+
 /** wfs_ino_decode() - compute the node that has the inode number @ino; it need not exist. Return:
  *  false: no node can have this number, and @ret_node is not set. */
 bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node);

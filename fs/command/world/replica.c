@@ -221,6 +221,7 @@ static void print_number(FILE *out, int width, const json_t *number)
 
 static int print_replicas(struct wfs_run *run, const json_t *status)
 {
+	const json_t *const problem = json_object_get(status, "problem");
 	size_t i;
 	const json_t *node;
 
@@ -237,6 +238,9 @@ static int print_replicas(struct wfs_run *run, const json_t *status)
 		print_number(run->out, 8, json_object_get(node, "last_contact_ms"));
 		fprintf(run->out, "ms  %s\n", wfs_json_text(node, "address"));
 	}
+	if (json_is_object(problem))
+		wfs_run_notice(run, "%s: %s", wfs_json_text(problem, "code"),
+			wfs_json_text(problem, "message"));
 	return 0;
 }
 
