@@ -21,7 +21,6 @@ struct wfs_nodes {
 	struct wfs_nodes_source *source; /* NULL: none */
 	struct nodes_kept *first;
 	struct nodes_kept *last;
-	size_t count;
 	uint64_t bytes;
 	uint64_t number; /* of the newest document; 0: none was made */
 };

@@ -25,7 +25,6 @@ static void drop_first(struct wfs_nodes *nodes)
 	nodes->first = first->next;
 	if (!nodes->first)
 		nodes->last = NULL;
-	nodes->count--;
 	nodes->bytes -= first->document.size_bytes;
 	free(first);
 }
@@ -57,8 +56,7 @@ static void make_room(struct wfs_nodes *nodes, uint64_t size_bytes, int64_t now_
 	const int64_t kept_ns = (int64_t)WFS_NODES_KEPT_MS * MS_NS;
 
 	while (nodes->first &&
-		(nodes->count >= WFS_NODES_KEPT_MAX ||
-			nodes->bytes + size_bytes > WFS_NODES_KEPT_BYTES ||
+		(nodes->bytes + size_bytes > WFS_NODES_KEPT_BYTES ||
 			now_ns - nodes->first->made_ns > kept_ns))
 		drop_first(nodes);
 }
@@ -80,7 +78,6 @@ static int add(struct wfs_nodes *nodes, struct wfs_bytes text, int64_t now_ns)
 	else
 		nodes->first = kept;
 	nodes->last = kept;
-	nodes->count++;
 	nodes->bytes += text.size;
 	return 0;
 }

@@ -17,10 +17,9 @@
 #include "kernel/base/buffer.h"
 
 enum {
-	WFS_NODES_FRESH_MS = 100,        /* as long, a document is looked up again */
+	WFS_NODES_FRESH_MS = 100,        /* as long, a look-up gives the same document */
 	WFS_NODES_KEPT_MS = 10 * 1000,   /* as long, a document can be read at least, */
-	WFS_NODES_KEPT_MAX = 512,        /* unless so many others were made since, */
-	WFS_NODES_KEPT_BYTES = 16 << 20, /* or others of so many bytes in all */
+	WFS_NODES_KEPT_BYTES = 16 << 20, /* unless others of so many bytes were made since */
 };
 
 struct wfs_authority;
