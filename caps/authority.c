@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "caps/judge.h"
+#include "caps/nodes-impl.h"
 #include "caps/tools.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
@@ -47,6 +48,7 @@ struct wfs_authority {
 	struct wfs_authority_judge judge; /* if it observes */
 	atomic_uint_fast64_t refused_total;
 	atomic_bool unread; /* reading the grants has failed: read them again */
+	struct wfs_nodes nodes;
 	pthread_mutex_t telling;
 	pthread_t timer;
 	bool timer_started; /* lock: telling */
@@ -644,6 +646,13 @@ struct wfs_tools *wfs_authority_swap_tools(struct wfs_authority *authority, stru
 	return before;
 }
 
+/* --- nodes --- */
+
+struct wfs_nodes *wfs_authority_kept_nodes(struct wfs_authority *authority)
+{
+	return &authority->nodes;
+}
+
 /* --- life --- */
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority)
@@ -698,6 +707,7 @@ int wfs_authority_new(
 	authority->lent_until_ns = INT64_MAX;
 	authority->no_grants = json_object();
 	authority->observer.committed = committed;
+	wfs_nodes_init(&authority->nodes);
 	pthread_mutex_init(&authority->telling, NULL);
 	pthread_mutex_init(&authority->lock, NULL);
 	pthread_cond_init(&authority->timer_wanted, NULL);
@@ -768,6 +778,7 @@ void wfs_authority_free(struct wfs_authority *authority)
 	wfs_tools_unref(authority->tools);
 	pthread_cond_destroy(&authority->timer_wanted);
 	pthread_mutex_destroy(&authority->lock);
+	wfs_nodes_done(&authority->nodes);
 	pthread_mutex_destroy(&authority->telling);
 	wfs_world_close(authority->owned);
 	free(authority);

@@ -135,13 +135,18 @@ static struct local_call *take_idle(struct wfs_local *local)
 }
 
 /* Becomes a node of a replicated world, for requests that change it: another node that owns the
- * world does them, or this one. */
+ * world does them, or this one. Also for a list of the nodes, which a node knows. */
 static int join_for(struct wfs_local *local, const struct local_call *call, const char *verb,
 	struct wfs_error *error)
 {
-	return local->relay && (call->order != WFS_ORDER_READ || wfs_verb_drives(verb))
-		? wfs_node_start(wfs_relay_node(local->relay), error)
-		: 0;
+	const bool lists = strcmp(verb, "replicas") == 0;
+
+	if (!local->relay || (call->order == WFS_ORDER_READ && !wfs_verb_drives(verb) && !lists))
+		return 0;
+	const int r = wfs_node_start(wfs_relay_node(local->relay), error);
+	if (!r && lists)
+		(void)wfs_relay_settle(local->relay, SETTLE_MS);
+	return r;
 }
 
 /* Of a replicated world only the node that owns it drives agents. */

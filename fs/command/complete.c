@@ -148,6 +148,18 @@ static void offer_agents(struct typed *typed)
 		offer(typed, wfs_json_text(artifact, "id"), "");
 }
 
+/* Offers the nodes of a replicated world, each with its role. */
+static void offer_nodes(struct typed *typed)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	const json_t *node;
+	size_t i;
+
+	(void)wfs_run_call(&typed->run, "replicas", NULL, &result);
+	json_array_foreach(json_object_get(result, "nodes"), i, node)
+		offer(typed, wfs_json_text(node, "name"), wfs_json_text(node, "role"));
+}
+
 static void offer_resources(const struct typed *typed)
 {
 #define OFFER_RESOURCE(constant, name) offer(typed, #name "=", "");
@@ -173,6 +185,8 @@ static void offer_values(struct typed *typed, const char *kind)
 		each_name(typed, "plans", offer_plan);
 	else if (strcmp(kind, "AGENT") == 0)
 		offer_agents(typed);
+	else if (strcmp(kind, "NODE") == 0)
+		offer_nodes(typed);
 	else if (strcmp(kind, "PRINCIPAL") == 0)
 		each_name(typed, "principals", offer_name);
 	else if (strcmp(kind, "KEY") == 0)

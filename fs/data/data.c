@@ -100,7 +100,7 @@ static void fill_stat(
 		.tv_sec = attr->mtime_ns / NANOSECONDS, .tv_nsec = attr->mtime_ns % NANOSECONDS};
 
 	*ret_stat = (struct stat){
-		.st_ino = wfs_numbers_ino(&data->numbers, attr->ino),
+		.st_ino = wfs_numbers_ino(&data->numbers, wfs_ino_shown(attr->ino)),
 		.st_mode = attr->mode,
 		.st_nlink = 1,
 		.st_uid = data->uid,
@@ -122,7 +122,7 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 	};
 
 	fill_stat(data, attr, &entry.attr);
-	entry.ino = entry.attr.st_ino;
+	entry.ino = wfs_numbers_ino(&data->numbers, attr->ino);
 	return entry;
 }
 

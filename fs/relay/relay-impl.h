@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "caps/authority.h"
+#include "caps/nodes.h"
 #include "fs/base/work.h"
 #include "fs/relay/relay.h"
 #include "kernel/value/batch.h"
@@ -79,9 +80,10 @@ struct wfs_relay {
 	int64_t wait_ns; /* how long a request may wait */
 	int64_t lease_ns;
 	struct wfs_observer observer;
-	struct wfs_work *in; /* begins what other nodes ask for */
-	pthread_t lane;      /* sends all that is not long, in order */
-	pthread_t confirmer; /* waits until other nodes have taken over revocations */
+	struct wfs_nodes_source nodes; /* of /replication.json */
+	struct wfs_work *in;           /* begins what other nodes ask for */
+	pthread_t lane;                /* sends all that is not long, in order */
+	pthread_t confirmer;           /* waits until other nodes have taken over revocations */
 	bool lane_started, confirmer_started;
 	atomic_uint_fast64_t id_count;
 	atomic_bool stopping;
@@ -94,6 +96,8 @@ struct wfs_relay {
 	size_t count;              /* calls that are not answered, and their bytes */
 	size_t bytes;
 	size_t long_count;
+	uint64_t relayed_total; /* as in struct wfs_replica_figures; likewise the next */
+	uint64_t unknown_total;
 	uint64_t height;      /* of the world, whose mounts were told of it */
 	struct relay_in *ins; /* documents under way */
 	struct relay_waiter *waiters;

@@ -52,6 +52,10 @@ static void give_up(struct relay_out *out)
 {
 	const bool stopping = atomic_load(&out->relay->stopping);
 	const bool sent = out->sent;
+
+	pthread_mutex_lock(&out->relay->lock);
+	out->relay->unknown_total += sent;
+	pthread_mutex_unlock(&out->relay->lock);
 	struct wfs_call *const call = out_end(out);
 	const int r = sent
 		? wfs_error_set(&call->error, WFS_E_UNKNOWN,
@@ -414,6 +418,7 @@ static int start_long(struct relay_out *out)
 	const int r = -pthread_create(&thread, &detached, long_main, out);
 	pthread_attr_destroy(&detached);
 	relay->long_count += r == 0;
+	relay->relayed_total += r == 0;
 	return r;
 }
 
@@ -456,6 +461,7 @@ static void enqueue(struct relay_out *out)
 	pthread_mutex_lock(&relay->lock);
 	const bool stopping = atomic_load(&relay->stopping); /* then the lane may have ended */
 	if (!stopping) {
+		relay->relayed_total++;
 		relay_list_add(&relay->waiting, out);
 		pthread_cond_broadcast(&relay->changed);
 	}

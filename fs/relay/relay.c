@@ -40,6 +40,34 @@ static json_t *replicas(struct wfs_host *host)
 	return wfs_node_status(wfs_relay_node(host->relayer));
 }
 
+static json_t *nodes_status(struct wfs_nodes_source *source)
+{
+	const struct wfs_relay *const relay =
+		(void *)((char *)source - offsetof(struct wfs_relay, nodes));
+
+	return wfs_node_status(wfs_relay_node(relay));
+}
+
+static void figures(struct wfs_host *host, struct wfs_replica_figures *ret_figures)
+{
+	struct wfs_relay *const relay = host->relayer;
+	struct wfs_node_figures node;
+	wfs_node_figures(wfs_relay_node(relay), &node);
+	const uint64_t log_height = (uint64_t)node.log_height;
+	WFS_GUARD(&relay->lock);
+
+	*ret_figures = (struct wfs_replica_figures){
+		.role = wfs_node_role_name(node.role),
+		.epoch = (uint64_t)node.epoch,
+		.height = relay->height,
+		.lag_records = log_height > relay->height ? log_height - relay->height : 0,
+		.lease_ms = (uint64_t)node.lease_ms,
+		.waiting = relay->count,
+		.relayed_total = relay->relayed_total,
+		.unknown_total = relay->unknown_total,
+	};
+}
+
 static int handover(struct wfs_host *host, const char *to, struct wfs_error *error)
 {
 	return wfs_node_handover(wfs_relay_node(host->relayer), to, error);
@@ -141,9 +169,12 @@ int wfs_relay_new(struct wfs_authority *authority, struct wfs_host *host,
 	host->relayer = relay;
 	host->relay = relay_take;
 	host->replicas = replicas;
+	host->figures = figures;
 	host->handover = handover;
 	host->owns = owns;
 	host->cease = cease;
+	relay->nodes.status = nodes_status;
+	wfs_authority_set_nodes(authority, &relay->nodes);
 	*ret_relay = WFS_STEAL(relay);
 	return 0;
 }
@@ -161,6 +192,8 @@ void wfs_relay_free(struct wfs_relay *relay)
 	if (!relay)
 		return;
 	wfs_relay_cease(relay);
+	if (relay->nodes.status)
+		wfs_authority_set_nodes(relay->authority, NULL);
 	pthread_mutex_lock(&relay->lock);
 	while (relay->long_count > 0)
 		pthread_cond_wait(&relay->changed, &relay->lock);

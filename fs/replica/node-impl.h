@@ -88,6 +88,7 @@ struct wfs_node {
 	int64_t peers_ns;  /* when that look began, by wfs_clock_boottime_ns() */
 	bool peers_wanted; /* look again at once */
 	int64_t epoch;
+	int64_t log_height; /* as `looked` has it */
 };
 
 /* --- node.c --- */

@@ -30,6 +30,11 @@ static const char *const role_names[] = {
 #undef ROLE_NAME
 };
 
+const char *wfs_node_role_name(enum wfs_node_role role)
+{
+	return role_names[role];
+}
+
 void node_wake(struct wfs_node *node)
 {
 	WFS_GUARD(&node->lock);
@@ -175,6 +180,7 @@ static void note_role(struct wfs_node *node, bool current)
 	pthread_mutex_lock(&node->lock);
 	const bool changed = role != node->role;
 	node->role = role;
+	node->log_height = node->looked.head.height;
 	pthread_cond_broadcast(&node->changed);
 	pthread_mutex_unlock(&node->lock);
 	if (!changed)
@@ -263,6 +269,20 @@ bool wfs_node_wait(struct wfs_node *node, enum wfs_node_role role, int64_t wait_
 		pthread_cond_timedwait(&node->changed, &node->lock, &due) != ETIMEDOUT)
 		;
 	return node->role == role;
+}
+
+void wfs_node_figures(struct wfs_node *node, struct wfs_node_figures *ret_figures)
+{
+	const int64_t until_ns = node->roster ? wfs_roster_until_ns(node->roster) : 0;
+	const int64_t left_ns = until_ns - wfs_clock_boottime_ns();
+	WFS_GUARD(&node->lock);
+
+	*ret_figures = (struct wfs_node_figures){
+		.role = node->role,
+		.epoch = node->epoch,
+		.log_height = node->log_height,
+		.lease_ms = left_ns > 0 ? left_ns / MS_NS : 0,
+	};
 }
 
 json_t *wfs_node_status(struct wfs_node *node)

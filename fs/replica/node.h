@@ -36,6 +36,9 @@ enum wfs_node_role {
 		WFS_NODE_ROLE_COUNT
 };
 
+/** wfs_node_role_name() - get the name of a role; static. */
+const char *wfs_node_role_name(enum wfs_node_role role);
+
 /* Option struct: plain value; its texts are borrowed until wfs_node_new() returns. */
 struct wfs_node_options {
 	struct wfs_etcd_options etcd; /* timeout_ms is set by the node */
@@ -136,6 +139,17 @@ bool wfs_node_wait(struct wfs_node *node, enum wfs_node_role role, int64_t wait_
  *  height, lag_records, last_contact_ms, name, role, …}], owner, problem, role}. Return: new
  *  reference, NULL without memory. Thread: any. */
 json_t *wfs_node_status(struct wfs_node *node);
+
+/* Figures of a node. Plain value. */
+struct wfs_node_figures {
+	enum wfs_node_role role;
+	int64_t epoch;
+	int64_t log_height; /* of the log, when the node looked last */
+	int64_t lease_ms;   /* how long its lease goes on; 0: it has none */
+};
+
+/** wfs_node_figures() - get figures of the node. Thread: any. */
+void wfs_node_figures(struct wfs_node *node, struct wfs_node_figures *ret_figures);
 
 /** wfs_node_handover() - make another node the owner, after the changes that are under way
  *  @to: name of the node; NULL: the living one with the greatest height

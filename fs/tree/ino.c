@@ -17,17 +17,18 @@ enum {
 	FILE_SHIFT = 54,
 	CELL_BITS = 28, /* cell of grants.json; the height is above it */
 	WHICH_SHIFT = 57,
-	ONE_CELL_BITS = 25, /* cell of one entity; the view is above it */
-	TOOL_FILE = 15,     /* in the place of a directory kind */
+	ONE_CELL_BITS = 25,    /* cell of one entity; the view is above it */
+	TOOL_FILE = 15,        /* in the place of a directory kind */
+	REPLICATION_FILE = 14, /* likewise */
 };
 
 /* Kinds that only numbers have: directories with the layout LAYOUT_ONE. */
 enum {
-	TAG_ENTITY = WFS_NODE_TEXT + 1, /* WFS_NODE_TOOL is no tag */
+	TAG_ENTITY = WFS_NODE_TEXT + 1, /* the kinds that follow are no tags */
 	TAG_ITEMS,
 };
 static_assert(TAG_ITEMS <= 15, "a kind has 4 bits");
-static_assert(WFS_DIRECTORY_ENTITY <= (int)TOOL_FILE, "a directory kind has 4 bits");
+static_assert(WFS_DIRECTORY_ENTITY <= (int)REPLICATION_FILE, "a directory kind has 4 bits");
 static_assert((int)WFS_LISTED_BITS == (int)DIRECTORY_SHIFT, "a tool's number is below 4 bits");
 static_assert(WFS_VIEW_BITS + WFS_CUT_BITS <= FILE_SHIFT, "a number and a cut are below a file");
 static_assert((int)WFS_ENTITIES_MAX <= 8, "an entity has 3 bits");
@@ -57,7 +58,7 @@ enum layout {
 	LAYOUT_ONE,  /* which directory, a height and a cell */
 	LAYOUT_FILE,
 	LAYOUT_CUT,    /* a cut and a number; of events, also which file */
-	LAYOUT_LISTED, /* number of a server or tool */
+	LAYOUT_LISTED, /* number of a server, a tool or a document */
 };
 
 static enum layout layout_of(const struct wfs_node *node)
@@ -68,6 +69,7 @@ static enum layout layout_of(const struct wfs_node *node)
 			: node->directory == WFS_DIRECTORY_SERVER ? LAYOUT_LISTED
 								  : LAYOUT_DIRECTORY;
 	case WFS_NODE_TOOL:
+	case WFS_NODE_REPLICATION:
 		return LAYOUT_LISTED;
 	case WFS_NODE_GRANTS:
 		return LAYOUT_CELL;
@@ -136,6 +138,12 @@ bool wfs_node_fits(const struct wfs_node *node)
 	return node->number <= NUMBER_MASK;
 }
 
+/* What the file of a listed tool, or /replication.json, has in the place of a directory kind. */
+static uint64_t listed_file(enum wfs_node_kind kind)
+{
+	return kind == WFS_NODE_TOOL ? TOOL_FILE : REPLICATION_FILE;
+}
+
 uint64_t wfs_ino_encode(const struct wfs_node *node)
 {
 	const uint64_t kind = (uint64_t)node->kind << KIND_SHIFT;
@@ -159,9 +167,9 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 		return kind | (uint64_t)node->file << FILE_SHIFT |
 			(uint64_t)node->cut << WFS_VIEW_BITS | node->number;
 	case LAYOUT_LISTED:
-		if (node->kind == WFS_NODE_TOOL)
+		if (node->kind != WFS_NODE_DIRECTORY)
 			return (uint64_t)WFS_NODE_DIRECTORY << KIND_SHIFT |
-				(uint64_t)TOOL_FILE << DIRECTORY_SHIFT | node->number;
+				listed_file(node->kind) << DIRECTORY_SHIFT | node->number;
 		return kind | (uint64_t)node->directory << DIRECTORY_SHIFT | node->cell;
 	case LAYOUT_NUMBER:
 		break;
@@ -169,21 +177,33 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 	return kind | node->number;
 }
 
+uint64_t wfs_ino_shown(uint64_t ino)
+{
+	const struct wfs_node any = {.kind = WFS_NODE_REPLICATION, .number = LISTED_MASK};
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_REPLICATION
+		? wfs_ino_encode(&any)
+		: ino;
+}
+
 /* Reads the kind of a number, and of which kind a directory is. Return: false: not a valid kind. */
 static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {
 	const uint64_t tag = ino >> KIND_SHIFT;
+	const uint64_t directory = ino >> DIRECTORY_SHIFT & DIRECTORY_MASK;
 
 	node->kind = tag >= TAG_ENTITY ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
 	if (tag >= TAG_ENTITY) {
 		node->directory = tag == TAG_ENTITY ? WFS_DIRECTORY_ENTITY : WFS_DIRECTORY_ITEMS;
 		return decode_which(ino >> WHICH_SHIFT & WHICH_MASK, node);
 	}
-	if (tag == WFS_NODE_DIRECTORY && (ino >> DIRECTORY_SHIFT & DIRECTORY_MASK) == TOOL_FILE)
+	if (tag == WFS_NODE_DIRECTORY && directory == TOOL_FILE)
 		node->kind = WFS_NODE_TOOL;
+	else if (tag == WFS_NODE_DIRECTORY && directory == REPLICATION_FILE)
+		node->kind = WFS_NODE_REPLICATION;
 	else if (tag == WFS_NODE_DIRECTORY)
-		node->directory =
-			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
+		node->directory = (enum wfs_directory_kind)directory;
 	if (tag == WFS_NODE_MADE) /* says which layout it has */
 		node->file = (uint32_t)(ino >> FILE_SHIFT & FILE_MASK);
 	return tag >= WFS_NODE_DIRECTORY && node->directory < WFS_DIRECTORY_ENTITY;
@@ -227,7 +247,7 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 		break;
 	case LAYOUT_LISTED:
 		node.number = 0;
-		*(node.kind == WFS_NODE_TOOL ? &node.number : &node.cell) = ino & LISTED_MASK;
+		*(node.kind == WFS_NODE_DIRECTORY ? &node.cell : &node.number) = ino & LISTED_MASK;
 		break;
 	case LAYOUT_NUMBER:
 		break;

@@ -13,6 +13,7 @@
  *   grants of a principal: 32 bits height, 28 bits number of its cell
  *   log, records, events:  12 bits cut, 40 bits number
  *   tools of servers:      4 bits directory kind or 15, 56 bits number of the server or tool
+ *   replication.json:      4 bits 14, 56 bits number of its bytes
  *   others:                60 bits number
  * An entity is an artifact, principal, turn, plan, or what domains add; `cut` is how often the
  * journal was cut so far. FUSE fixes the root of the head at 1. A look-up of a node whose parts do
@@ -33,6 +34,9 @@
  * Servers and tools have numbers that are computed from what is listed (caps/session-tools.h), so a
  * tool's file is as immutable as that of a version. All tags for kinds of nodes are in use, so
  * servers and tools share the tag of directories.
+ *
+ * /replication.json changes at any time, so each look-up gives a file of its own, with the number
+ * of its bytes (caps/nodes.h). Linux caches neither the name nor the attributes.
  *
  * A cut of the journal (docs/decisions/0011-gc-of-the-journal.md) changes the bytes of log.jsonl,
  * of the record that becomes a baseline, and of events.jsonl, so the inode numbers of these files
@@ -63,6 +67,7 @@ enum wfs_node_kind {
 	WFS_NODE_GRANTS, /* grants.json; number: height */
 	WFS_NODE_TEXT,   /* a private text; number: of it */
 	WFS_NODE_TOOL, /* a tool of an outside server; number: of it; has the tag of a directory */
+	WFS_NODE_REPLICATION, /* /replication.json; number: of its bytes; likewise */
 };
 
 /* `file` of a WFS_NODE_MADE that is `events.jsonl` of a turn at the head, and grows; number: seq of
@@ -107,6 +112,11 @@ bool wfs_node_fits(const struct wfs_node *node);
 
 /** wfs_ino_encode() - compute the inode number of @node, for which wfs_node_fits() is true. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
+
+/** wfs_ino_shown() - get the number that stat(2) shows for the node with the inode number @ino,
+ *  which is @ino itself; but all documents of /replication.json show one number, because programs
+ *  refuse to copy a file whose number changes before they open it. */
+uint64_t wfs_ino_shown(uint64_t ino);
 
 /** wfs_ino_decode() - compute the node that has the inode number @ino; it need not exist. Return:
  *  false: no node can have this number, and @ret_node is not set. */

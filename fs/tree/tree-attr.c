@@ -169,6 +169,8 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		return text_attr(tree, view, node, ret_attr);
 	case WFS_NODE_TOOL:
 		return wfs_tree_tool_attr(tree, view, node, ret_attr);
+	case WFS_NODE_REPLICATION:
+		return wfs_tree_replication_attr(tree, node, ret_attr);
 	case WFS_NODE_RECORD:
 	case WFS_NODE_HEAD:
 	case WFS_NODE_LOG:

@@ -26,7 +26,10 @@
 	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false, INTROSPECT_JOURNAL)      \
 	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true, INTROSPECT_JOURNAL_HEAD)            \
 	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)                \
-	X("tools", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TOOLS, true, TOOL_OUTSIDE)
+	X("tools", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TOOLS, true, TOOL_OUTSIDE)                 \
+	X(WFS_TREE_REPLICATION, WFS_NODE_REPLICATION, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)
+
+#define WFS_TREE_REPLICATION "replication.json" /* only of a replicated world */
 
 /* One fixed name of the root. Plain value. */
 struct wfs_root_name {
@@ -218,6 +221,22 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
  *  Return: 0, -ENOENT, … */
 int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
+
+/* --- tree-replication.c: replication.json --- */
+
+/** wfs_tree_replication_find() - make the node of replication.json as it is now. Return: 0, -ENOENT
+ *  (the world is not replicated), -ENOMEM. */
+int wfs_tree_replication_find(const struct wfs_tree *tree, struct wfs_node *ret_node);
+
+/** wfs_tree_replication_attr() - compute the attributes of replication.json. @node: from
+ *  wfs_tree_replication_find(). Return: 0, -ENOENT (its bytes are not kept any more). */
+int wfs_tree_replication_attr(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_attr *ret_attr);
+
+/** wfs_tree_replication_document() - append the contents of replication.json to @buffer. @node: as
+ *  for wfs_tree_replication_attr(). Return: 0, -ENOENT, -ENOMEM. */
+int wfs_tree_replication_document(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 
 /* --- tree-attr.c --- */
 

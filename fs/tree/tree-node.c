@@ -234,10 +234,17 @@ int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
 		.kind = WFS_NODE_README,
 		.effect = WFS_EFFECT_INTROSPECT_JOURNAL_HEAD,
 	};
+	static const struct wfs_root_name replication_name = {
+		.name = WFS_TREE_REPLICATION,
+		.kind = WFS_NODE_REPLICATION,
+		.effect = WFS_EFFECT_INTROSPECT_STATUS,
+	};
 
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
 		return sees_directory(tree, node);
+	case WFS_NODE_REPLICATION:
+		return wfs_tree_sees_name(tree, &replication_name);
 	case WFS_NODE_README:
 		return wfs_tree_sees_name(tree, &readme_name);
 	case WFS_NODE_HEAD:

@@ -136,6 +136,11 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		r = wfs_tree_tool_document(tree, node, &data->built);
 		data->bytes = wfs_tree_slice(wfs_buffer_bytes(&data->built), offset, size);
 		return r;
+	case WFS_NODE_REPLICATION:
+		wfs_buffer_done(&data->built);
+		r = wfs_tree_replication_document(tree, node, &data->built);
+		data->bytes = wfs_tree_slice(wfs_buffer_bytes(&data->built), offset, size);
+		return r;
 	case WFS_NODE_README:
 		data->bytes = wfs_tree_slice(wfs_tree_readme(tree), offset, size);
 		return 0;

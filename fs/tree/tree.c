@@ -47,6 +47,14 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 				manifest.version.size_bytes, manifest.version.time_ns);
 		return r;
 	}
+	if (name->kind == WFS_NODE_REPLICATION) {
+		int r = wfs_tree_sees(tree, &node);
+
+		if (!r)
+			r = wfs_tree_replication_find(tree, &node);
+		if (r)
+			return r;
+	}
 	if (name->kind == WFS_NODE_CTL_LINK && tree->ctl_directory)
 		node = (struct wfs_node){
 			.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_CTL};
@@ -419,7 +427,8 @@ bool wfs_tree_path_names_height(const char *path)
 
 bool wfs_tree_path_is_live(const char *path)
 {
-	return begins_with(path, "at") || begins_with(path, "tools");
+	return begins_with(path, "at") || begins_with(path, "tools") ||
+		begins_with(path, WFS_TREE_REPLICATION);
 }
 
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,

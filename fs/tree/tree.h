@@ -105,8 +105,8 @@ const char *wfs_tree_path_first(const char *path);
 /** wfs_tree_path_names_height() - is the first name in @path `at`? */
 bool wfs_tree_path_names_height(const char *path);
 
-/** wfs_tree_path_is_live() - is the first name in @path one that only the live tree has: `at` or
- *  `tools`? */
+/** wfs_tree_path_is_live() - is the first name in @path one that only the live tree has: `at`,
+ *  `tools` or `replication.json`? */
 bool wfs_tree_path_is_live(const char *path);
 
 /** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning

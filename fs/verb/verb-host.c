@@ -264,6 +264,76 @@ static const struct {
 #undef METRIC_OF
 };
 
+/* Figures of a node of a replicated world, likewise. */
+static const struct {
+	const char *name;
+	const char *type;
+	const char *help;
+	size_t offset; /* of a uint64_t in struct wfs_replica_figures */
+	bool everybodys;
+} replica_metrics[] = {
+#define METRIC(name_, type_, help_, member_, everybodys_)                            \
+	{                                                                            \
+		"worldfs_replica_" name_, (type_), (help_),                          \
+			offsetof(struct wfs_replica_figures, member_), (everybodys_) \
+	}
+	METRIC("epoch", "gauge", "Number that rises whenever a process begins to own the world.",
+		epoch, true),
+	METRIC("height", "gauge", "Records that the mounts of this node show.", height, true),
+	METRIC("lag_records", "gauge", "Records of the log that this node does not have yet.",
+		lag_records, true),
+	METRIC("requests_waiting", "gauge", "Changes asked for at this node, not answered yet.",
+		waiting, false),
+	METRIC("requests_relayed_total", "counter",
+		"Changes asked for at this node while another node owned the world.", relayed_total,
+		false),
+	METRIC("requests_unknown_total", "counter",
+		"Changes that may have been made, because no answer came.", unknown_total, false),
+#undef METRIC
+};
+
+static void add_metric(struct wfs_buffer *text, const char *name, const char *type,
+	const char *help, uint64_t value)
+{
+	wfs_buffer_printf(text, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name,
+		type, name, value);
+}
+
+/* Adds figures that are not whole numbers. */
+static void add_role_and_lease(struct wfs_buffer *text, const struct wfs_replica_figures *figures)
+{
+	static const char *const roles[] = {"none", "follower", "owner"};
+	enum { MS = 1000 };
+
+	wfs_buffer_append_text(text,
+		"# HELP worldfs_replica_role 1 for the role that this node has.\n"
+		"# TYPE worldfs_replica_role gauge\n");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(roles); i++)
+		wfs_buffer_printf(text, "worldfs_replica_role{role=\"%s\"} %d\n", roles[i],
+			strcmp(roles[i], figures->role) == 0);
+	wfs_buffer_printf(text,
+		"# HELP worldfs_replica_lease_seconds Seconds until the lease of this node ends.\n"
+		"# TYPE worldfs_replica_lease_seconds gauge\n"
+		"worldfs_replica_lease_seconds %" PRIu64 ".%03" PRIu64 "\n",
+		figures->lease_ms / MS, figures->lease_ms % MS);
+}
+
+/* @whole: also those of all principals together */
+static void add_replica_metrics(
+	struct wfs_buffer *text, const struct wfs_replica_figures *figures, bool whole)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(replica_metrics); i++) {
+		if (!whole && !replica_metrics[i].everybodys)
+			continue;
+		memcpy(&value, (const char *)figures + replica_metrics[i].offset, sizeof(value));
+		add_metric(text, replica_metrics[i].name, replica_metrics[i].type,
+			replica_metrics[i].help, value);
+	}
+	add_role_and_lease(text, figures);
+}
+
 int wfs_verb_metrics(struct wfs_call *call)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -278,9 +348,13 @@ int wfs_verb_metrics(struct wfs_call *call)
 		if (!figures.whole && !metrics[i].everybodys)
 			continue;
 		memcpy(&value, (const char *)&figures + metrics[i].offset, sizeof(value));
-		wfs_buffer_printf(&text, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n",
-			metrics[i].name, metrics[i].help, metrics[i].name, metrics[i].type,
-			metrics[i].name, value);
+		add_metric(&text, metrics[i].name, metrics[i].type, metrics[i].help, value);
+	}
+	if (call->host && call->host->figures) {
+		struct wfs_replica_figures replica;
+
+		call->host->figures(call->host, &replica);
+		add_replica_metrics(&text, &replica, figures.whole);
 	}
 	call->result = json_pack("{s:s}", "text", wfs_buffer_text(&text));
 	return call->result && wfs_buffer_check(&text) == 0 ? 0 : -ENOMEM;

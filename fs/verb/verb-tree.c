@@ -14,8 +14,8 @@ struct place {
 	struct wfs_attr attr;
 };
 
-/* Must the path be read in the live tree? True for `at/…`, `tools/…` and for the root: only this
- * tree has `at` and `tools`. */
+/* Must the path be read in the live tree? True for `at/…`, `tools/…`, `replication.json` and the
+ * root: only this tree has these. */
 static bool wants_live_tree(const char *path)
 {
 	return !*wfs_tree_path_first(path) || wfs_tree_path_is_live(path);

@@ -41,6 +41,18 @@ struct wfs_mount_options {
 	struct wfs_handed handed; /* taken, also when an error is returned */
 };
 
+/* Figures of a node of a replicated world, for the verb `metrics`. Plain value. */
+struct wfs_replica_figures {
+	const char *role; /* static: one of `role` of the verb `replicas` */
+	uint64_t epoch;
+	uint64_t height;        /* of the node's world, as its mounts show it */
+	uint64_t lag_records;   /* by which this is behind the log */
+	uint64_t lease_ms;      /* how long the node's lease goes on; 0: it has none */
+	uint64_t waiting;       /* requests that are not answered yet */
+	uint64_t relayed_total; /* requests that were given to the owner, which was another node */
+	uint64_t unknown_total; /* requests of which nobody knows whether they were done */
+};
+
 /* Functions of the program for verbs, beside the session (mounting, shutting down). */
 struct wfs_host {
 	/* Serve a mount. @mount: mount->handed is taken, also on failure; its texts are borrowed
@@ -57,6 +69,8 @@ struct wfs_host {
 	/* Of a replicated world, otherwise NULL: the answer of the verb `replicas`. Return: a new
 	 * reference, or NULL without memory. */
 	json_t *(*replicas)(struct wfs_host *host);
+	/* Likewise: get figures for `metrics`. */
+	void (*figures)(struct wfs_host *host, struct wfs_replica_figures *ret_figures);
 	/* Likewise: wfs_node_handover() (fs/replica/node.h). */
 	int (*handover)(struct wfs_host *host, const char *to, struct wfs_error *error);
 	/* Of a replicated world, otherwise NULL: have the node that owns the world do a call that

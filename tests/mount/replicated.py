@@ -212,6 +212,33 @@ def write_everywhere():
         check(f"a blob by a control file of {node} is at the owner", os.path.exists(f"{tree('a')}/blob/{name}"))
 
 
+def tell_of_nodes():
+    for node in NODES:
+        with open(f"{tree(node)}/replication.json", encoding="utf-8") as file:
+            text = file.read()
+        told = json.loads(text)
+        check(f"replication.json of {node} is canonical JSON",
+              text == json.dumps(told, separators=(",", ":"), sort_keys=True, ensure_ascii=False) + "\n", text)
+        check("and names its node, the owner and all nodes",
+              (told["node"], told["owner"], [other["name"] for other in told["nodes"]]) == (node, "a", list(NODES)), text)
+        check("and views of heights do not have it", "replication.json" not in os.listdir(f"{tree(node)}/at/head"))
+        copying = f"for i in $(seq 100); do tar -C {tree(node)} -c replication.json | cat >{TOP}/tar && " \
+            f"cp {tree(node)}/replication.json {TOP}/copy; done"
+        done = subprocess.run(["bash", "-c", "set -o pipefail; " + copying], capture_output=True, text=True, check=False)
+        check("and tar and cp copy it without a remark", (done.returncode, done.stderr) == (0, ""), done.stderr)
+        with open(f"{tree(node)}/ctl/metrics", encoding="utf-8") as file:
+            figures = dict(line.rsplit(" ", 1) for line in file if not line.startswith("#"))
+        check("and metrics have its role", figures[f'worldfs_replica_role{{role="{told["role"]}"}}'].strip() == "1", str(figures))
+        check("and its lease", 0 < float(figures["worldfs_replica_lease_seconds"]) <= LEASE_MS / 1000, str(figures))
+        relayed = float(figures["worldfs_replica_requests_relayed_total"])
+        check("and requests that went to the owner", (relayed > 0) == (node != "a"), str(relayed))
+
+
+def complete_names():
+    offered = run("__complete", "-w", world("b"), "handover", "")
+    check("completion offers the nodes for a handover", offered == "a\towner\nb\tfollower\nc\tfollower\n", offered)
+
+
 def refuse_alike():
     answers = []
     for node in NODES:
@@ -227,6 +254,8 @@ def without_owner_process():
     run("umount", tree("b"))
     wait_for("node b is not served", lambda: not os.path.exists(world("b") + "/control.sock"))
     command("b", "event", "test/Add@1", '{"by":3,"key":"alone"}')
+    told = replicas("b")
+    check("and it lists the nodes", ([node["name"] for node in told["nodes"]], told["owner"]) == (list(NODES), "a"), str(told))
     check("a command on a node that is not served goes to the owner", counter("a", "alone") == 3)
     mount("b")
     wait_for("node b follows again", lambda: role("b") == "follower" and counter("b", "alone") == 3)
@@ -316,6 +345,8 @@ def main():
     try:
         make_nodes(f"etcd://127.0.0.1:{port}/world")
         write_everywhere()
+        tell_of_nodes()
+        complete_names()
         refuse_alike()
         without_owner_process()
         revoke()

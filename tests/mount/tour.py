@@ -62,7 +62,8 @@ class Shell:
     """One shell for all commands, as a user has it."""
 
     # Bash crashes when it reads commands from a pipe and one of them has an input of its own.
-    READ = f"while IFS= read -rd '' command <&9; do eval \"$command\"; echo '{END}'; done"
+    READ = f"while IFS= read -rd '' command <&9; do eval \"$command\"; echo '{END}'; done; "
+    READ += "jobs=$(jobs -p); [ -z \"$jobs\" ] || kill $jobs"  # what a text that failed has not ended
 
     def __init__(self):
         commands_in, commands_out = os.pipe()

@@ -68,7 +68,21 @@ TEST(servers_and_tools_come_back)
 			.directory = WFS_DIRECTORY_SERVER,
 			.cell = numbers[i]});
 		assert_comes_back(&(struct wfs_node){.kind = WFS_NODE_TOOL, .number = numbers[i]});
+		assert_comes_back(
+			&(struct wfs_node){.kind = WFS_NODE_REPLICATION, .number = numbers[i]});
 	}
+}
+
+TEST(documents_of_replication_json_show_one_number)
+{
+	const struct wfs_node first = {.kind = WFS_NODE_REPLICATION, .number = 1};
+	const struct wfs_node second = {.kind = WFS_NODE_REPLICATION, .number = 2};
+	const struct wfs_node tool = {.kind = WFS_NODE_TOOL, .number = 1};
+	const uint64_t shown = wfs_ino_shown(wfs_ino_encode(&first));
+
+	assert_int_equal(wfs_ino_shown(wfs_ino_encode(&second)), shown);
+	assert_int_equal(wfs_ino_shown(wfs_ino_encode(&tool)), wfs_ino_encode(&tool));
+	assert_int_equal(wfs_ino_shown(1), 1);
 }
 
 TEST(what_is_numbered_by_a_cell_comes_back)

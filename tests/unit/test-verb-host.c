@@ -225,6 +225,57 @@ IN_WORLD(who_sees_a_part_is_told_of_heights_only)
 	assert_null(strstr(text_of(&metrics, "text"), "store"));
 }
 
+static void host_figures(struct wfs_host *host, struct wfs_replica_figures *ret_figures)
+{
+	(void)host;
+	*ret_figures = (struct wfs_replica_figures){.role = "follower",
+		.epoch = 3,
+		.height = 40,
+		.lag_records = 2,
+		.lease_ms = 4096,
+		.waiting = 5,
+		.relayed_total = 6,
+		.unknown_total = 7};
+}
+
+IN_WORLD(metrics_of_a_replicated_world_have_figures_of_its_node)
+{
+	AUTO_ASKED struct asked asked;
+	AUTO_ASKED struct asked alone;
+	struct host host = HOST;
+
+	ask_host(fixture, &host.host, "metrics", NULL, &alone);
+	host.host.figures = host_figures;
+	ask_host(fixture, &host.host, "metrics", NULL, &asked);
+
+	const char *const text = text_of(&asked, "text");
+	assert_null(strstr(text_of(&alone, "text"), "worldfs_replica_"));
+	assert_non_null(strstr(text, "\nworldfs_replica_epoch 3\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_height 40\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_lag_records 2\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_lease_seconds 4.096\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_requests_waiting 5\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_requests_relayed_total 6\n"));
+	assert_non_null(strstr(text, "\nworldfs_replica_requests_unknown_total 7\n"));
+	assert_non_null(strstr(text,
+		"\nworldfs_replica_role{role=\"none\"} 0\n"
+		"worldfs_replica_role{role=\"follower\"} 1\n"
+		"worldfs_replica_role{role=\"owner\"} 0\n"));
+}
+
+IN_WORLD(metrics_of_all_principals_are_hidden_from_others_in_a_replicated_world)
+{
+	AUTO_ASKED struct asked asked;
+	struct host host = HOST;
+
+	host.host.figures = host_figures;
+	make_alice(fixture, "'cap':'sys/query@1','params':{'scope':'manifest'}");
+	ask_verb_for(fixture, &host.host, "alice", "metrics", NULL, &asked);
+
+	assert_non_null(strstr(text_of(&asked, "text"), "\nworldfs_replica_lag_records 2\n"));
+	assert_null(strstr(text_of(&asked, "text"), "requests"));
+}
+
 IN_WORLD(metrics_are_prometheus_text)
 {
 	AUTO_ASKED struct asked asked;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands about a world on several nodes: replicate, replicas, handover. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,9 +52,12 @@ static int trust(struct wfs_run *run, const char *directory, const char *world_i
 {
 	WFS_AUTO_JSON json_t *host = NULL;
 	struct wfs_hash hash;
-	const int r = wfs_host_file_read(directory, &host, &hash, &run->error);
+	WFS_AUTO_FREE char *absolute = realpath(directory, NULL);
 
-	return r ? r : wfs_trust_give(directory, world_id, &hash, &run->error);
+	if (!absolute)
+		return wfs_error_from_errno(&run->error, -errno, "open '%s'", directory);
+	const int r = wfs_host_file_read(directory, &host, &hash, &run->error);
+	return r ? r : wfs_trust_give(absolute, world_id, &hash, &run->error);
 }
 
 /* Adds to host.json what the command line says of replication. Return: 0, -EINVAL, -ENOMEM. */
@@ -216,6 +221,7 @@ static void print_number(FILE *out, int width, const json_t *number)
 
 static int print_replicas(struct wfs_run *run, const json_t *status)
 {
+	const json_t *const problem = json_object_get(status, "problem");
 	size_t i;
 	const json_t *node;
 
@@ -232,6 +238,9 @@ static int print_replicas(struct wfs_run *run, const json_t *status)
 		print_number(run->out, 8, json_object_get(node, "last_contact_ms"));
 		fprintf(run->out, "ms  %s\n", wfs_json_text(node, "address"));
 	}
+	if (json_is_object(problem))
+		wfs_run_notice(run, "%s: %s", wfs_json_text(problem, "code"),
+			wfs_json_text(problem, "message"));
 	return 0;
 }
 

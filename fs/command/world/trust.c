@@ -117,6 +117,33 @@ static bool has_command(const json_t *servers)
 	return false;
 }
 
+/* What this host does as a node of a replicated world. */
+static void add_replication(struct wfs_buffer *text, const json_t *host)
+{
+	struct wfs_host_replication replication;
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+
+	if (!wfs_host_replication(host, &replication))
+		return;
+	wfs_buffer_printf(&line,
+		"  replication: listens at %s for other nodes, which get the whole world",
+		replication.listen);
+	add_line(text, &line);
+	wfs_buffer_reset(&line);
+	wfs_buffer_printf(&line, "  replication: is the node '%s', and asks etcd at %s",
+		replication.node, replication.url);
+	if (replication.ca)
+		wfs_buffer_printf(&line, ", by TLS with the authority in %s", replication.ca);
+	if (replication.certificate)
+		wfs_buffer_printf(&line, ", with the certificate in %s and the key in %s",
+			replication.certificate, replication.key);
+	if (replication.user)
+		wfs_buffer_printf(&line,
+			", as the user %s with the password in the environment variable %s",
+			replication.user, replication.password_env);
+	add_line(text, &line);
+}
+
 /* Describes host.json. Entries that send a key or run a command come last, so that a user sees them
  * above the question, however long the rest is. */
 static int describe(const char *directory, const json_t *host, const struct wfs_upkeep_found *found,
@@ -157,6 +184,7 @@ static int describe(const char *directory, const json_t *host, const struct wfs_
 	if (found->timer_count > 0)
 		wfs_buffer_printf(text, "  %" PRIu64 " timer%s, and would fire when due\n",
 			found->timer_count, found->timer_count == 1 ? " waits" : "s wait");
+	add_replication(text, host);
 	add_models(text, models, true);
 	add_servers(text, servers, true);
 	return wfs_buffer_check(text);
