@@ -278,6 +278,8 @@ static void exchange(struct wfs_relay *relay, struct link *link, struct relay_li
 		status = relay_do(relay, document, outs->first->call->driver, &answer);
 	else
 		status = post(relay, link, document, outs->first, &answer);
+	/* From the answer on, the callers' threads alone release the payloads. */
+	json_decref(WFS_STEAL(document));
 	if (status == 200)
 		take_answers(outs, answer);
 	else if (status == -ETIMEDOUT || status == -ENOMEM)
