@@ -240,17 +240,17 @@ static bool is_unknown(const json_t *envelope)
 		!json_object_get(problem, "details");
 }
 
-/* Takes over the answers that have come, and keeps in @outs what has none. */
-static void take_answers(struct relay_list *outs, const json_t *answer)
+/* Takes over the answers that have come, and keeps in @outs what has none. @answer: taken, and
+ * released before any caller gets its part, which that caller's thread alone then releases */
+static void take_answers(struct relay_list *outs, json_t *answer)
 {
 	const json_t *const envelopes = json_object_get(answer, "answers");
 	const json_int_t height = json_integer_value(json_object_get(answer, "height"));
 	const bool fits = json_array_size(envelopes) == outs->count;
 	struct relay_list all = *outs;
-	struct relay_out *out;
+	struct relay_out *out = all.first;
 
-	*outs = (struct relay_list){0};
-	for (size_t i = 0; (out = relay_list_take(&all)); i++) {
+	for (size_t i = 0; out; out = out->next, i++) {
 		json_t *const envelope = json_array_get(envelopes, i);
 
 		out->height = (uint64_t)height;
@@ -258,11 +258,14 @@ static void take_answers(struct relay_list *outs, const json_t *answer)
 			out->sent = true;
 		else if (json_is_object(envelope))
 			out->envelope = json_incref(envelope);
+	}
+	json_decref(answer);
+	*outs = (struct relay_list){0};
+	while ((out = relay_list_take(&all)))
 		if (out->envelope)
 			arrive(out);
 		else
 			relay_list_add(outs, out);
-	}
 }
 
 /* Sends requests once, and takes over their answers; @outs keeps those that have none. */
@@ -281,7 +284,7 @@ static void exchange(struct wfs_relay *relay, struct link *link, struct relay_li
 	/* From the answer on, the callers' threads alone release the payloads. */
 	json_decref(WFS_STEAL(document));
 	if (status == 200)
-		take_answers(outs, answer);
+		take_answers(outs, WFS_STEAL(answer));
 	else if (status == -ETIMEDOUT || status == -ENOMEM)
 		for (struct relay_out *out = outs->first; out; out = out->next)
 			out->sent = true;

@@ -11,12 +11,14 @@
 #include "fs/replica/peer.h"
 #include "fs/replica/roster.h"
 #include "fs/replica/serve.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/base/trust.h"
 
 enum {
 	CONNECT_MS = 5000,            /* for etcd or a node to answer a command */
+	AGAIN_US = 100 * 1000,        /* before the roster is looked at again */
 	PROGRESS_MS = 10 * 60 * 1000, /* for a node to check its pages before the first byte */
 };
 
@@ -315,12 +317,18 @@ int wfs_join_fetch(const json_t *host, const char *directory,
 		r = wfs_log_look(etcd, &place, error);
 	if (!r)
 		r = wfs_roster_new(replication.node, "", replication.lease_ms, &roster, error);
-	if (!r)
-		r = wfs_roster_look(roster, etcd, error);
 	if (r)
 		return wfs_trace(r);
-	const struct wfs_roster_node *const own = wfs_roster_find(roster, replication.node);
-	const struct wfs_roster_node *const giver = find_giver(roster);
+	const struct wfs_roster_node *own;
+	const struct wfs_roster_node *giver;
+	const int64_t until_ns = wfs_clock_monotonic_ns() + CONNECT_MS * INT64_C(1000000);
+	do { /* a node that has just begun may not have entered yet */
+		r = wfs_roster_look(roster, etcd, error);
+		own = r ? NULL : wfs_roster_find(roster, replication.node);
+		giver = r ? NULL : find_giver(roster);
+	} while (!r && !giver && wfs_clock_monotonic_ns() < until_ns && !usleep(AGAIN_US));
+	if (r)
+		return wfs_trace(r);
 	if (own && own->lives)
 		return wfs_error_set(error, WFS_E_BUSY, "a node '%s' lives: a name has one node",
 			replication.node);
