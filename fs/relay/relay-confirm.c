@@ -115,17 +115,6 @@ static bool are_settled(struct wfs_relay *relay, struct others *others, uint64_t
 	return all;
 }
 
-static void pause_for(struct wfs_relay *relay, int64_t pause_ms)
-{
-	const int64_t due_ns = wfs_clock_monotonic_ns() + pause_ms * MS_NS;
-	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
-	WFS_GUARD(&relay->lock);
-
-	while (!atomic_load(&relay->stopping) &&
-		pthread_cond_timedwait(&relay->changed, &relay->lock, &due) != ETIMEDOUT)
-		;
-}
-
 /* Waits for the other nodes. Return: names of those that have not confirmed; new reference. NULL:
  * memory is short, or the nodes are not known. */
 static json_t *wait_for_others(struct wfs_relay *relay, uint64_t height)
@@ -135,7 +124,7 @@ static json_t *wait_for_others(struct wfs_relay *relay, uint64_t height)
 
 	while ((look(relay, &others) || !are_settled(relay, &others, height)) &&
 		!atomic_load(&relay->stopping))
-		pause_for(relay, PAUSE_MS);
+		relay_pause(relay, PAUSE_MS);
 	names = others.all ? json_array() : NULL;
 	for (size_t i = 0; names && i < others.count; i++) {
 		const char *const name = others.all[i].peer.port.name;

@@ -104,6 +104,11 @@ struct wfs_relay {
 	json_t *busy; /* ids of their requests → true */
 };
 
+/* --- relay.c --- */
+
+/* Waits, but not while the relay ends. */
+void relay_pause(struct wfs_relay *relay, int64_t pause_ms);
+
 /* --- relay-out.c --- */
 
 /* A function of struct wfs_host. */

@@ -303,17 +303,6 @@ static void drop_over(struct relay_list *outs)
 	end_all(&over);
 }
 
-static void pause_for(struct wfs_relay *relay, int64_t pause_ms)
-{
-	const int64_t due_ns = wfs_clock_monotonic_ns() + pause_ms * MS_NS;
-	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
-	WFS_GUARD(&relay->lock);
-
-	while (!atomic_load(&relay->stopping) &&
-		pthread_cond_timedwait(&relay->changed, &relay->lock, &due) != ETIMEDOUT)
-		;
-}
-
 /* Sends requests until each is answered or given up. */
 static void deliver(struct wfs_relay *relay, struct link *link, struct relay_list *outs)
 {
@@ -323,7 +312,7 @@ static void deliver(struct wfs_relay *relay, struct link *link, struct relay_lis
 			return;
 		exchange(relay, link, outs);
 		if (outs->count > 0)
-			pause_for(relay, RELAY_AGAIN_MS);
+			relay_pause(relay, RELAY_AGAIN_MS);
 	}
 }
 

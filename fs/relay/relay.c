@@ -33,6 +33,17 @@ struct relay_out *relay_list_take(struct relay_list *list)
 	return out;
 }
 
+void relay_pause(struct wfs_relay *relay, int64_t pause_ms)
+{
+	const int64_t due_ns = wfs_clock_monotonic_ns() + pause_ms * MS_NS;
+	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
+	WFS_GUARD(&relay->lock);
+
+	while (!atomic_load(&relay->stopping) &&
+		pthread_cond_timedwait(&relay->changed, &relay->lock, &due) != ETIMEDOUT)
+		;
+}
+
 /* --- functions of the host --- */
 
 static json_t *replicas(struct wfs_host *host)

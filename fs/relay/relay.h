@@ -6,7 +6,7 @@
  * A follower neither judges nor does such a request: it sends it to the port of the owner
  * (fs/replica/port.h), with the id of the principal that asks. The caller gets the owner's answer
  * when the follower's own world has reached the height of that answer, and its mounts have dropped
- * what they kept from before; so a change that was answered is seen in every mount of this machine.
+ * their older copies; so a change that was answered is seen in every mount of this machine.
  * Requests go in the order in which they were begun, many at a time; those that take turns of
  * agents go on threads of their own.
  *

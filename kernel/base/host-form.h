@@ -68,7 +68,7 @@ struct wfs_host_replication {
 };
 
 /** wfs_host_replication() - read the member `replication` of a host.json that wfs_host_check() has
- *  accepted. Return: false if there is none. */
+ *  accepted. Return: false: it does not have that member. */
 bool wfs_host_replication(const json_t *host, struct wfs_host_replication *ret_replication);
 
 extern const struct wfs_form wfs_host_form;        /* of the file */
