@@ -253,6 +253,14 @@ static bool is_valid(const json_t *document)
 	return true;
 }
 
+/* Marks an id as under way. Lock: the relay's. Return: 0, or a status: 409: it is so already. */
+static int mark_busy(struct wfs_relay *relay, const char *id)
+{
+	if (json_object_get(relay->busy, id))
+		return 409;
+	return json_object_set_new(relay->busy, id, json_true()) < 0 ? 500 : 0;
+}
+
 /* Makes the requests of the document, and marks their ids as under way. Return: 0, or a status. */
 static int prepare(struct relay_in *in)
 {
@@ -268,18 +276,16 @@ static int prepare(struct relay_in *in)
 	if (wfs_node_role(wfs_relay_node(relay)) != WFS_NODE_OWNER || height < 0 ||
 		(uint64_t)height > relay->height)
 		return 409;
-	for (size_t i = 0; i < count; i++)
-		if (json_object_get(relay->busy, wfs_json_text(json_array_get(requests, i), "id")))
-			return 409;
 	for (size_t i = 0; i < count; i++) {
 		struct inner *const inner = &in->inners[in->count];
 
 		inner->in = in;
 		inner->id = wfs_json_text(json_array_get(requests, i), "id");
-		if (json_object_set_new(relay->busy, inner->id, json_true()) < 0) {
+		const int status = mark_busy(relay, inner->id);
+		if (status) {
 			while (in->count > 0)
 				json_object_del(relay->busy, in->inners[--in->count].id);
-			return 500;
+			return status;
 		}
 		in->count++;
 	}
