@@ -125,14 +125,12 @@ static void note(struct relay_in *in, struct inner *inner)
 	pthread_mutex_lock(&relay->lock);
 	for (size_t i = 0; i < in->count; i++)
 		json_object_del(relay->busy, in->inners[i].id);
-	in->done = !in->call;
+	const bool is_own = !in->call;
+	in->done = is_own; /* then relay_do() may free it at any time */
 	pthread_cond_broadcast(&relay->changed);
 	pthread_mutex_unlock(&relay->lock);
-	if (in->call) {
-		const json_t *const answer = in->answer;
-
-		reply(in, answer ? 200 : 500, answer);
-	}
+	if (!is_own)
+		reply(in, in->answer ? 200 : 500, in->answer);
 }
 
 static void inner_answered(struct wfs_call *call)
