@@ -219,7 +219,7 @@ static void load_goes_on(struct load *load, unsigned int among, int more)
 	}
 }
 
-/* Ends the writer of a node, after the relay of the node has answered all that it still has. */
+/* Ends the writer of a node, when its calls are answered. */
 static void load_stop(struct load *load, int index)
 {
 	struct writer *const writer = &load->writers[index];
