@@ -364,17 +364,17 @@ RELAY(more_bytes_than_can_wait_are_refused)
 	enum { CALLS = 17, SIZE = 16 << 20 };
 	struct relay_ask asks[CALLS];
 
-	relay_enter_all(nodes, (struct relay_way){0});
+	relay_enter_all(nodes, (struct relay_way){.wait_ms = 10 * RELAY_SOON_MS});
 	relay_fate(RELAY_UNSENT, INT32_MAX);
 	for (int i = 0; i < CALLS; i++)
 		relay_begin_json(&nodes->nodes[B], NULL, "send-event", large(SIZE), &asks[i]);
 
 	relay_end(&asks[CALLS - 1]);
 	assert_string_equal(relay_code(&asks[CALLS - 1]), "overloaded");
-	for (int i = 0; i < CALLS; i++) {
+	for (int i = 0; i < CALLS; i++)
 		wfs_call_abandon(&asks[i].call);
+	for (int i = 0; i < CALLS; i++)
 		relay_ask_done(&asks[i]);
-	}
 }
 
 /* --- the end --- */
