@@ -268,15 +268,16 @@ static void take_answers(struct relay_list *outs, json_t *answer)
 			relay_list_add(outs, out);
 }
 
-/* Sends requests once, and takes over their answers; @outs keeps those that have none. */
-static void exchange(struct wfs_relay *relay, struct link *link, struct relay_list *outs)
+/* Sends requests once, and takes over their answers; @outs keeps those that have none. Return: the
+ * status of the answer, or -errno. */
+static int exchange(struct wfs_relay *relay, struct link *link, struct relay_list *outs)
 {
 	WFS_AUTO_JSON json_t *document = document_of(relay, outs);
 	WFS_AUTO_JSON json_t *answer = NULL;
 	int status;
 
 	if (!document)
-		return;
+		return -ENOMEM;
 	if (wfs_node_role(wfs_relay_node(relay)) == WFS_NODE_OWNER)
 		status = relay_do(relay, document, outs->first->call->driver, &answer);
 	else
@@ -288,6 +289,41 @@ static void exchange(struct wfs_relay *relay, struct link *link, struct relay_li
 	else if (status == -ETIMEDOUT || status == -ENOMEM)
 		for (struct relay_out *out = outs->first; out; out = out->next)
 			out->sent = true;
+	return status;
+}
+
+/* Does the status say that a document is too large, has too many values, or is nested too deeply? A
+ * node takes a little less than what its clients may send, which the document is wrapped around. */
+static bool is_too_large(int status)
+{
+	return status == 422 || status == -EFBIG;
+}
+
+static void refuse_large(struct relay_out *out)
+{
+	struct wfs_call *const call = out_end(out);
+
+	wfs_verb_finish(call,
+		wfs_error_set(&call->error, WFS_E_TOO_LARGE,
+			"the request is too large, or nested too deeply, to be sent to the node "
+			"that owns the world"));
+}
+
+/* Sends each request in a document of its own, in order, and refuses those that are too large, so
+ * that they do not keep others. Ends with the first that has no answer. */
+static void exchange_each(struct wfs_relay *relay, struct link *link, struct relay_list *outs)
+{
+	struct relay_list all = *outs;
+	struct relay_out *out;
+
+	*outs = (struct relay_list){0};
+	while (outs->count == 0 && (out = relay_list_take(&all))) {
+		relay_list_add(outs, out);
+		if (is_too_large(exchange(relay, link, outs)))
+			refuse_large(relay_list_take(outs));
+	}
+	while ((out = relay_list_take(&all)))
+		relay_list_add(outs, out);
 }
 
 /* Takes those out of @outs that are to be given up. */
@@ -310,7 +346,8 @@ static void deliver(struct wfs_relay *relay, struct link *link, struct relay_lis
 		drop_over(outs);
 		if (outs->count == 0)
 			return;
-		exchange(relay, link, outs);
+		if (is_too_large(exchange(relay, link, outs)))
+			exchange_each(relay, link, outs);
 		if (outs->count > 0)
 			relay_pause(relay, RELAY_AGAIN_MS);
 	}

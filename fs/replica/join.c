@@ -209,10 +209,12 @@ void wfs_join_free(struct wfs_join *join)
 {
 	if (!join)
 		return;
-	wfs_node_free(join->node);
+	if (join->node) /* then what the port still does is answered soon; it asks the node */
+		wfs_node_end(join->node);
 	wfs_port_free(join->port);
 	wfs_serve_free(join->serve);
 	wfs_identity_free(join->identity);
+	wfs_node_free(join->node);
 	free(join);
 }
 

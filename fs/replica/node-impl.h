@@ -79,6 +79,7 @@ struct wfs_node {
 	/* Lock for the following: lock. */
 	bool rung;
 	enum wfs_node_role role;
+	bool running;                   /* the node's thread takes handovers */
 	struct node_handover *handover; /* NULL: none is asked for */
 	struct node_problem problem;
 	json_t *nodes; /* of wfs_node_status() */

@@ -349,6 +349,22 @@ static int renew(struct wfs_node *node, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
+static int refuse_handover(struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_UNAVAILABLE,
+		"this node takes no part now, and cannot hand the world over");
+}
+
+/* Answers the handover that waits. Lock: node->lock */
+static void end_handover(struct wfs_node *node, int result)
+{
+	struct node_handover *const handover = WFS_STEAL(node->handover);
+
+	handover->result = result;
+	handover->done = true;
+	pthread_cond_broadcast(&node->changed);
+}
+
 static void do_handover(struct wfs_node *node)
 {
 	pthread_mutex_lock(&node->lock);
@@ -359,10 +375,17 @@ static void do_handover(struct wfs_node *node)
 		return;
 	const int r = node_hand_over(node, handover->to, &handover->error);
 	WFS_GUARD(&node->lock);
-	node->handover = NULL;
-	handover->result = r;
-	handover->done = true;
-	pthread_cond_broadcast(&node->changed);
+	end_handover(node, r);
+}
+
+/* Takes handovers, or takes no more, and answers the one that waits. */
+static void set_running(struct wfs_node *node, bool running)
+{
+	WFS_GUARD(&node->lock);
+
+	node->running = running;
+	if (!running && node->handover)
+		end_handover(node, refuse_handover(&node->handover->error));
 }
 
 static int look_at_nodes(struct wfs_node *node, struct wfs_error *error)
@@ -414,6 +437,7 @@ static void *node_main(void *argument)
 	bool lost = false;
 
 	pthread_setname_np(pthread_self(), "wfs-node");
+	set_running(node, true);
 	while (!atomic_load(&node->stopping) && !lost) {
 		struct wfs_error error = {0};
 		const int r = look(node, &error);
@@ -428,6 +452,7 @@ static void *node_main(void *argument)
 		if (!lost)
 			wait_for_more(node);
 	}
+	set_running(node, false);
 	return NULL;
 }
 
@@ -467,6 +492,8 @@ int wfs_node_handover(struct wfs_node *node, const char *to, struct wfs_error *e
 
 	if (to && !wfs_log_node_valid(to))
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "no node has the name '%.80s'", to);
+	if (!node->running)
+		return refuse_handover(error);
 	if (node->handover)
 		return wfs_error_set(
 			error, WFS_E_UNAVAILABLE, "the world is being handed over already");
@@ -622,21 +649,30 @@ static void stop(struct wfs_node *node)
 	pthread_mutex_unlock(&node->lock);
 	if (node->thread_started)
 		pthread_join(node->thread, NULL);
+	node->thread_started = false;
 	if (node->watching)
 		wfs_etcd_wake(node->watching);
 	if (node->bell_started)
 		pthread_join(node->bell, NULL);
+	node->bell_started = false;
+}
+
+void wfs_node_end(struct wfs_node *node)
+{
+	stop(node);
+	wfs_replica_free(WFS_STEAL(node->replica));
+	if (node->roster)
+		(void)wfs_roster_leave(node->roster, node->etcd, NULL);
+	wfs_roster_free(WFS_STEAL(node->roster));
+	WFS_GUARD(&node->lock);
+	node->role = WFS_NODE_NONE;
 }
 
 void wfs_node_free(struct wfs_node *node)
 {
 	if (!node)
 		return;
-	stop(node);
-	wfs_replica_free(node->replica);
-	if (node->roster)
-		(void)wfs_roster_leave(node->roster, node->etcd, NULL);
-	wfs_roster_free(node->roster);
+	wfs_node_end(node);
 	wfs_ids_free(node->ids);
 	wfs_etcd_free(node->etcd);
 	wfs_etcd_free(node->carrying);

@@ -76,8 +76,12 @@ int wfs_node_bar(struct wfs_authority *authority, const struct wfs_error *reason
  *  reason of wfs_node_bar(). */
 int wfs_node_start(struct wfs_node *node, struct wfs_error *error);
 
-/** wfs_node_free() - leave the roster, and end; accepts NULL. Then the world folds nothing,
- *  and its requests fail (unavailable). */
+/** wfs_node_end() - leave the roster, and end: the role is none, the world folds nothing, and its
+ *  requests fail (unavailable). The functions below that any thread may call still work, until
+ *  wfs_node_free(). Thread: that of wfs_node_new(). */
+void wfs_node_end(struct wfs_node *node);
+
+/** wfs_node_free() - wfs_node_end(), and free; accepts NULL. */
 void wfs_node_free(struct wfs_node *node);
 WFS_DEFINE_AUTO(node, struct wfs_node, wfs_node_free)
 #define WFS_AUTO_NODE WFS_CLEANUP(wfs_auto_node)

@@ -8,6 +8,7 @@ DIRECTORY has the directories a, b and c, each with `tree` and `bob` to mount on
 import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,8 @@ import time
 
 PROGRAM, SOURCE, TOP, SLOWDOWN = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 LEASE_MS = 2000 * SLOWDOWN
+FAILOVER = LEASE_MS / 1000 + 2  # seconds
+LAG = 5  # seconds, after which the other nodes show a change
 NODES = "abc"
 
 
@@ -197,14 +200,37 @@ def owner():
 # --- what they do ---
 
 
+def control(node, name, document):
+    """Writes one line to a control file of a node's mount."""
+    with open(f"{tree(node)}/ctl/{name}", "w", encoding="utf-8") as file:
+        file.write(json.dumps(document) + "\n")
+
+
+def text_of(node, path):
+    try:
+        with open(f"{tree(node)}/{path}", encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def add(key, by):
+    return {"schema": "test/Add@1", "value": {"by": by, "key": key}}
+
+
 def write_everywhere():
     for node in NODES:
         check(f"an event by the socket of {node} is done", send(node, f"s{node}")["ok"])
         check(f"and seen in the mount of {node} at once", counter(node, f"s{node}") == 1)
-        with open(f"{tree(node)}/ctl/event", "w", encoding="utf-8") as file:
-            file.write('{"schema":"test/Add@1","value":{"by":2,"key":"f' + node + '"}}\n')
+        control(node, "event", add(f"f{node}", 2))
         check(f"an event by a control file of {node} is seen at once", counter(node, f"f{node}") == 2)
-        wait_for("and on all nodes", lambda node=node: all(counter(other, f"f{node}") == 2 for other in NODES))
+        command(node, "event", "test/Add@1", json.dumps(add(f"c{node}", 4)["value"]))
+        check(f"an event by a command at {node} is seen at once", counter(node, f"c{node}") == 4)
+        control(node, "invoke", {"action_type": "write_artifact", "artifact_id": f"n{node}", "content": f"by {node}"})
+        check(f"an action by a control file of {node} is seen at once",
+              text_of(node, f"artifacts/n{node}/content") == f"by {node}")
+        wait_for("and on all nodes", lambda node=node: all(
+            counter(other, f"c{node}") == 4 and text_of(other, f"artifacts/n{node}/content") for other in NODES), LAG)
         blob = os.urandom(300_000)
         with open(f"{tree(node)}/ctl/put-blob", "wb") as file:
             file.write(blob)
@@ -239,6 +265,16 @@ def complete_names():
     check("completion offers the nodes for a handover", offered == "a\towner\nb\tfollower\nc\tfollower\n", offered)
 
 
+def list_nodes():
+    wait_for("every node knows all nodes", lambda: all(
+        [(node["name"], node["role"], node["lag_records"]) for node in replicas(n)["nodes"]]
+        == [("a", "owner", 0), ("b", "follower", 0), ("c", "follower", 0)] for n in NODES))
+    for node in NODES:
+        found = replicas(node)
+        check(f"replicas at {node} says who it is, and of no problem",
+              found["node"] == node and found["owner"] == "a" and found["problem"] is None, str(found))
+
+
 def refuse_alike():
     answers = []
     for node in NODES:
@@ -251,20 +287,36 @@ def refuse_alike():
 
 
 def without_owner_process():
-    run("umount", tree("b"))
-    wait_for("node b is not served", lambda: not os.path.exists(world("b") + "/control.sock"))
-    command("b", "event", "test/Add@1", '{"by":3,"key":"alone"}')
-    told = replicas("b")
-    check("and it lists the nodes", ([node["name"] for node in told["nodes"]], told["owner"]) == (list(NODES), "a"), str(told))
-    check("a command on a node that is not served goes to the owner", counter("a", "alone") == 3)
-    mount("b")
-    wait_for("node b follows again", lambda: role("b") == "follower" and counter("b", "alone") == 3)
+    for node in "bca":  # at last the owner itself
+        run("umount", tree(node))
+        wait_for(f"node {node} is not served", lambda node=node: not os.path.exists(world(node) + "/control.sock"))
+        other = "c" if node == "b" else "b"
+        wait_for("a served node owns the world", lambda node=node: any(role(n) == "owner" for n in NODES if n != node))
+        command(node, "event", "test/Add@1", '{"by":3,"key":"alone%s"}' % node)
+        told = replicas(node)
+        check("and it lists the nodes", [other["name"] for other in told["nodes"]] == list(NODES), str(told))
+        wait_for(f"a command on node {node} without a process is done by the owner",
+                 lambda node=node, other=other: counter(other, f"alone{node}") == 3, LAG)
+        mount(node)
+        wait_for(f"node {node} follows again", lambda node=node: role(node) == "follower" and counter(node, f"alone{node}") == 3)
+
+
+def name_lives(url):
+    """A second process with the name of a living node."""
+    said = run("follow", url, f"{TOP}/second", "--node", "b", fails=True)
+    check("the name of a living node is busy", "busy" in said, said)
+    copy = f"{TOP}/copy"
+    shutil.copytree(world("b"), copy, ignore=shutil.ignore_patterns("*.sock", "*.lock", "lock.mdb"))
+    subprocess.run([PROGRAM, "-w", copy, "trust", "--yes"], check=False, capture_output=True)
+    second = subprocess.Popen([PROGRAM, "-w", copy, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for("a copy of a living node ends by itself", lambda: second.poll() is not None)
+    check("and the node goes on", send("b", "living")["ok"] and role("b") == "follower")
 
 
 def hand_over():
     writers = [Writer(node, f"h{node}") for node in NODES]
     for node in "bca":
-        time.sleep(0.3)
+        time.sleep(0.5)
         command("c", "handover", node)
         wait_for(f"node {node} owns the world", lambda node=node: role(node) == "owner")
     for writer in writers:
@@ -275,6 +327,7 @@ def hand_over():
 
 
 def lose_owner(how):
+    wait_for("all nodes agree about the owner", owner)
     before = owner()
     others = [node for node in NODES if node != before]
     writers = [Writer(node, f"{how}{node}") for node in NODES]
@@ -282,7 +335,7 @@ def lose_owner(how):
     pid = owner_pid(before)
     os.kill(pid, signal.SIGKILL if how == "kill" else signal.SIGSTOP)
     lost = time.monotonic()
-    wait_for("another node owns the world", lambda: any(role(node) == "owner" for node in others))
+    wait_for("another node owns the world", lambda: any(role(node) == "owner" for node in others), FAILOVER)
     print(f"# {how}: another node owned the world after {time.monotonic() - lost:.1f} s")
     time.sleep(0.5)
     if how == "kill":
@@ -292,6 +345,7 @@ def lose_owner(how):
             [PROGRAM, "-w", world(before), "mount", tree(before)], capture_output=True, check=False).returncode == 0)
     else:
         os.kill(pid, signal.SIGCONT)
+        wait_for("a process that was stopped does not own the world any more", lambda: role(before) != "owner")
     wait_for("it comes back as a follower", lambda: role(before) == "follower")
     for writer in writers:
         writer.end()
@@ -302,14 +356,19 @@ def lose_etcd(etcd):
     writers = [Writer(node, f"e{node}") for node in NODES]
     time.sleep(0.3)
     etcd.send_signal(signal.SIGSTOP)
-    time.sleep(1.5 * LEASE_MS / 1000)
-    for node in NODES:
-        check(f"without etcd, node {node} is readable", counter(node, "alone") == 3)
+    for _ in range(10):
+        time.sleep(0.5 * SLOWDOWN)
+        for node in NODES:
+            if counter(node, "aloneb") != 3:
+                sys.exit(f"not ok - without etcd, node {node} is not readable")
+    print("ok - without etcd, all nodes are readable")
     etcd.send_signal(signal.SIGCONT)
     wait_for("with etcd, a node owns the world again", owner)
     wait_for("and changes are done", lambda: all(send(node, "after")["ok"] for node in NODES))
     for writer in writers:
         writer.end()
+        check(f"without etcd, changes at {writer.node} wait or are unavailable", set(writer.refused) <= {"unavailable"},
+              str(set(writer.refused)))
         expect(writer, NODES, f"without etcd, node {writer.node}")
 
 
@@ -332,8 +391,22 @@ def revoke():
         run("umount", f"{TOP}/{node}/bob")
 
 
+def height(node):
+    return json.loads(command(node, "head", "--json"))["data"]["journal_height"]
+
+
+def archive(node, at):
+    """The hash of a tar archive of a height in the mount of a node."""
+    done = subprocess.run(["tar", "-C", f"{tree(node)}/at/{at}", "--sort=name", "-cf", "-", "."],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    check(f"tar reads the mount of {node}", done.returncode == 0, done.stderr.decode()[:1000])
+    return hashlib.sha256(done.stdout).hexdigest()
+
+
 def compare():
     wait_for("all nodes have all records", lambda: len({json.dumps(json.loads(command(n, "head", "--json"))["data"]) for n in NODES}) == 1)
+    at = height("a")
+    check("archives of all mounts are the same bytes", len({archive(node, at) for node in NODES}) == 1)
     for node in NODES:
         is_whole(node, "verify")
         is_whole(node, "replay")
@@ -343,13 +416,16 @@ def main():
     port = free_port()
     etcd = start_etcd(port, free_port())
     try:
-        make_nodes(f"etcd://127.0.0.1:{port}/world")
+        url = f"etcd://127.0.0.1:{port}/world"
+        make_nodes(url)
         write_everywhere()
         tell_of_nodes()
         complete_names()
+        list_nodes()
         refuse_alike()
-        without_owner_process()
         revoke()
+        name_lives(url)
+        without_owner_process()
         hand_over()
         lose_owner("kill")
         lose_owner("stop")

@@ -479,6 +479,22 @@ NODE(a_handover_that_cannot_be_changes_nothing)
 	assert_int_equal(send(nodes, 0, "x"), 0);
 }
 
+NODE(a_node_that_ends_or_has_not_begun_hands_nothing_over)
+{
+	const struct wfs_error reason = {.code = WFS_E_NOT_AUTHORIZED, .message = "reason"};
+	struct wfs_node *barred = NULL;
+
+	begin_all(nodes);
+	wfs_node_end(nodes->peers[0].node);
+	assert_int_equal(wfs_node_role(nodes->peers[0].node), WFS_NODE_NONE);
+	assert_int_equal(wfs_node_handover(nodes->peers[0].node, "b", NULL), -EAGAIN);
+
+	leave(&nodes->peers[2]);
+	assert_int_equal(wfs_node_bar(nodes->peers[2].authority, &reason, &barred, NULL), 0);
+	assert_int_equal(wfs_node_handover(barred, "b", NULL), -EAGAIN);
+	wfs_node_free(barred);
+}
+
 /* --- answers that do not come --- */
 
 /* Loses the answer to a request that is one of the next few; whatever it was, the world goes on,
