@@ -195,7 +195,7 @@ static int parse_arguments(
 	if (text.size == 0)
 		parsed = json_object();
 	else
-		r = wfs_json_parse(text.data, text.size, &parsed, NULL);
+		r = wfs_json_parse_counted(text.data, text.size, &parsed, NULL);
 	if (r == -ENOMEM || (!r && !parsed))
 		return normalize_no_memory(work);
 	*ret_args = json_is_object(parsed) ? WFS_STEAL(parsed) : json_incref((json_t *)written);

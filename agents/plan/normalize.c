@@ -75,7 +75,7 @@ static int parse(struct normalize *work, const char *text, size_t size)
 		return normalize_tell(work, r, "got", json_integer((json_int_t)work->value_count));
 	}
 	struct wfs_error error = {0};
-	int r = wfs_json_parse(text, size, &work->root, &error);
+	int r = wfs_json_parse_counted(text, size, &work->root, &error);
 	if (r == -ENOMEM)
 		return normalize_no_memory(work);
 	return r ? normalize_refuse(

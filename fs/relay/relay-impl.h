@@ -18,15 +18,18 @@
 #include "caps/nodes.h"
 #include "fs/base/work.h"
 #include "fs/relay/relay.h"
+#include "kernel/base/json.h"
 #include "kernel/value/batch.h"
 
 enum {
 	RELAY_BATCH_MAX = 256,           /* requests of one document */
 	RELAY_BATCH_BYTES_MAX = 1 << 20, /* bytes of their payloads, unless the first has more */
 	RELAY_COUNT_MAX = 16384,         /* requests that are not answered */
-	RELAY_BYTES_MAX = 256 << 20,     /* bytes of their payloads */
-	RELAY_LONG_MAX = 48,             /* requests with threads of their own */
-	RELAY_IN_THREADS = 4,            /* which begin what other nodes ask for */
+	/* JSON values of one document: one request may have as many as a client may send. */
+	RELAY_VALUES_MAX = WFS_JSON_VALUES_MAX + 16 * RELAY_BATCH_MAX,
+	RELAY_BYTES_MAX = 256 << 20, /* bytes of their payloads */
+	RELAY_LONG_MAX = 48,         /* requests with threads of their own */
+	RELAY_IN_THREADS = 4,        /* which begin what other nodes ask for */
 	RELAY_CONNECT_MS = 1000,
 	RELAY_AGAIN_MS = 20,   /* before a request is sent again */
 	RELAY_REACH_MS = 1000, /* for a node to say what height it has */

@@ -340,7 +340,8 @@ static void work(struct wfs_work_task *task)
 {
 	struct relay_in *const in = (struct relay_in *)task;
 
-	if (wfs_json_parse_bounded(in->body.data, in->body.size, &in->document, NULL)) {
+	if (wfs_json_count(in->body.data, in->body.size) > RELAY_VALUES_MAX ||
+		wfs_json_parse(in->body.data, in->body.size, &in->document, NULL)) {
 		reply(in, 422, NULL);
 		return;
 	}

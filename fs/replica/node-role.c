@@ -314,7 +314,18 @@ int node_step(struct wfs_node *node, struct wfs_error *error)
 
 /* --- handing over --- */
 
-/* The living node that can own, and has most records. Return: borrowed, or NULL. */
+/* Is it a better heir? A node without a port is that of a command, and ends soon. */
+static bool is_better(const struct wfs_roster_entry *entry, const struct wfs_roster_entry *best)
+{
+	const bool has_port = *entry->address;
+
+	if (has_port != (bool)*best->address)
+		return has_port;
+	return entry->height > best->height;
+}
+
+/* The living node that can own, preferably with a port, and has most records. Return: borrowed, or
+ * NULL. */
 static const struct wfs_roster_node *find_heir(const struct wfs_node *node, const char *to)
 {
 	const struct wfs_roster_node *best = NULL;
@@ -327,7 +338,7 @@ static const struct wfs_roster_node *find_heir(const struct wfs_node *node, cons
 					: strcmp(other->name, node->options.name) != 0;
 
 		if (wanted && other->lives && !other->entry.no_owner && !other->entry.problem &&
-			(!best || other->entry.height > best->entry.height))
+			(!best || is_better(&other->entry, &best->entry)))
 			best = other;
 	}
 	return best;

@@ -5,12 +5,13 @@
  * canonical form and turns whole reals into integers.
  *
  * jansson stops at 2048 levels by itself, so the recursion is bounded before the walk, which goes
- * no deeper than WFS_JSON_DEPTH_MAX, has seen the value.
+ * no deeper than its caller allows, has seen the value.
  */
 #include <assert.h>
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -18,9 +19,8 @@
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
 
-/* Says the value of WFS_JSON_DEPTH_MAX in messages. */
-#define DEPTH_REASON "nested too deeply, the greatest depth is 128 levels"
-static_assert(WFS_JSON_DEPTH_MAX == 128, "DEPTH_REASON says so");
+/* Its "%d" is the greatest depth. */
+#define DEPTH_REASON "nested too deeply, the greatest depth is %d levels"
 
 /* Where the walk is: a chain from the value up to the document; formatted only for a refusal. */
 struct place {
@@ -60,7 +60,18 @@ static int refuse(const struct place *place, const char *reason, struct wfs_erro
 		error, WFS_E_INVALID_JSON, "%s, at '%s'", reason, wfs_buffer_text(&pointer));
 }
 
-static int normalise(json_t *json, const struct place *place, int depth, json_t **ret_instead,
+static int refuse_depth(const struct place *place, struct wfs_error *error)
+{
+	char reason[64];
+	int depth = 0;
+
+	for (const struct place *around = place->up; around; around = around->up)
+		depth++;
+	(void)snprintf(reason, sizeof(reason), DEPTH_REASON, depth);
+	return refuse(place, reason, error);
+}
+
+static int normalise(json_t *json, const struct place *place, int levels, json_t **ret_instead,
 	struct wfs_error *error);
 
 static int normalise_real(const json_t *real, const struct place *place, json_t **ret_instead,
@@ -82,7 +93,7 @@ static int normalise_real(const json_t *real, const struct place *place, json_t 
 }
 
 static int normalise_array(
-	json_t *array, const struct place *place, int depth, struct wfs_error *error)
+	json_t *array, const struct place *place, int levels, struct wfs_error *error)
 {
 	const size_t count = json_array_size(array);
 	int r = 0;
@@ -91,7 +102,7 @@ static int normalise_array(
 		const struct place element = {.up = place, .index = i};
 		json_t *instead = NULL;
 
-		r = normalise(json_array_get(array, i), &element, depth, &instead, error);
+		r = normalise(json_array_get(array, i), &element, levels, &instead, error);
 		if (instead && json_array_set_new(array, i, instead) < 0)
 			return -ENOMEM;
 	}
@@ -99,7 +110,7 @@ static int normalise_array(
 }
 
 static int normalise_object(
-	json_t *object, const struct place *place, int depth, struct wfs_error *error)
+	json_t *object, const struct place *place, int levels, struct wfs_error *error)
 {
 	void *at = json_object_iter(object);
 	int r = 0;
@@ -112,7 +123,7 @@ static int normalise_object(
 		};
 		json_t *instead = NULL;
 
-		r = normalise(json_object_iter_value(at), &member, depth, &instead, error);
+		r = normalise(json_object_iter_value(at), &member, levels, &instead, error);
 		if (instead && json_object_iter_set_new(object, at, instead) < 0)
 			return -ENOMEM;
 	}
@@ -121,23 +132,23 @@ static int normalise_object(
 
 /*
  * normalise() - make the parsed value at @place canonical
- * @depth: levels around @json
+ * @levels: how many arrays and objects may be within one another
  * @ret_instead: the value to replace @json by; caller owns it; unchanged if @json can stay
  */
-static int normalise(json_t *json, const struct place *place, int depth, json_t **ret_instead,
+static int normalise(json_t *json, const struct place *place, int levels, json_t **ret_instead,
 	struct wfs_error *error)
 {
 	switch (json_typeof(json)) {
 	case JSON_REAL:
 		return normalise_real(json, place, ret_instead, error);
 	case JSON_ARRAY:
-		if (depth == WFS_JSON_DEPTH_MAX)
-			return refuse(place, DEPTH_REASON, error);
-		return normalise_array(json, place, depth + 1, error);
+		if (levels == 0)
+			return refuse_depth(place, error);
+		return normalise_array(json, place, levels - 1, error);
 	case JSON_OBJECT:
-		if (depth == WFS_JSON_DEPTH_MAX)
-			return refuse(place, DEPTH_REASON, error);
-		return normalise_object(json, place, depth + 1, error);
+		if (levels == 0)
+			return refuse_depth(place, error);
+		return normalise_object(json, place, levels - 1, error);
 	default:
 		return 0;
 	}
@@ -222,7 +233,19 @@ static int refuse_nul(const char *text, size_t nul_index, struct wfs_error *erro
 		error, WFS_E_INVALID_JSON, "line %zu column %zu: NUL byte", line, column);
 }
 
-int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+static int refuse_syntax(const json_error_t *found, int levels, struct wfs_error *error)
+{
+	char reason[64];
+
+	(void)snprintf(reason, sizeof(reason), DEPTH_REASON, levels);
+	return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found->line,
+		found->column,
+		json_error_code(found) == json_error_stack_overflow ? reason : found->text);
+}
+
+/* @levels: as many arrays and objects may be within one another */
+static int parse(
+	const char *text, size_t size, int levels, json_t **ret_json, struct wfs_error *error)
 {
 	const struct place document = {0};
 	WFS_AUTO_JSON json_t *json = NULL;
@@ -237,12 +260,9 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "parse JSON");
 	if (r < 0)
-		return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found.line,
-			found.column,
-			json_error_code(&found) == json_error_stack_overflow ? DEPTH_REASON
-									     : found.text);
+		return refuse_syntax(&found, levels, error);
 
-	r = normalise(json, &document, 0, &instead, error);
+	r = normalise(json, &document, levels, &instead, error);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "parse JSON");
 	if (r < 0)
@@ -253,6 +273,17 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 	}
 	*ret_json = WFS_STEAL(json);
 	return 0;
+}
+
+int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+{
+	return parse(text, size, WFS_JSON_STORED_DEPTH_MAX, ret_json, error);
+}
+
+int wfs_json_parse_counted(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+{
+	return parse(text, size, WFS_JSON_DEPTH_MAX, ret_json, error);
 }
 
 /* --- counting values --- */
@@ -310,7 +341,7 @@ int wfs_json_parse_bounded(
 	int r = size > WFS_JSON_VALUES_MAX ? wfs_json_check_count(wfs_json_count(text, size), error)
 					   : 0;
 
-	return r ? r : wfs_json_parse(text, size, ret_json, error);
+	return r ? r : wfs_json_parse_counted(text, size, ret_json, error);
 }
 
 int wfs_json_look(const char *text, size_t size, json_t **ret_json)

@@ -22,7 +22,10 @@
 struct wfs_permutation;
 
 enum {
-	WFS_JSON_DEPTH_MAX = 128,      /* nesting levels, arrays and objects together */
+	/* Nesting levels, arrays and objects together: of a text from outside, and of a stored
+	 * text, which may be a record or a document around such a text. */
+	WFS_JSON_DEPTH_MAX = 128,
+	WFS_JSON_STORED_DEPTH_MAX = WFS_JSON_DEPTH_MAX + 16,
 	WFS_JSON_VALUES_MAX = 1 << 20, /* values in a text from outside, on all levels */
 	WFS_JSON_VALUE_BYTES = 128,    /* approximate memory of one parsed value */
 };
@@ -33,18 +36,25 @@ static inline void wfs_auto_json(json_t **json)
 }
 #define WFS_AUTO_JSON WFS_CLEANUP(wfs_auto_json)
 
-/** wfs_json_parse() - parse one JSON value, with nothing but white space after it
+/** wfs_json_parse() - parse one JSON value, with nothing but white space after it, of a text that
+ *  WorldFS wrote; it may have WFS_JSON_STORED_DEPTH_MAX levels
  *  @ret_json: caller owns the reference
  *  Return: 0, -EINVAL (invalid_json; the message names line and column or a JSON pointer),
  *  -ENOMEM. */
 int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
 /** wfs_json_parse_bounded() - wfs_json_parse() for a text that comes from outside
- *  A value takes many times the memory of its text, so a text with more than WFS_JSON_VALUES_MAX
- *  values is refused before any is made. (Stored texts are read without this bound: the record of
- *  an event has a few values more than the event.)
+ *  It may have WFS_JSON_DEPTH_MAX levels. A value takes many times the memory of its text, so a
+ *  text with more than WFS_JSON_VALUES_MAX values is refused before any is made. (Stored texts are
+ *  read without these bounds: the record of an event has a few levels and values more than the
+ *  event.)
  *  Return: as wfs_json_parse(), or -EFBIG (too_large: more than WFS_JSON_VALUES_MAX values). */
 int wfs_json_parse_bounded(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
+
+/** wfs_json_parse_counted() - wfs_json_parse_bounded() for a caller that has another bound for the
+ *  number of values, and has checked it. Return: as wfs_json_parse(). */
+int wfs_json_parse_counted(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
 /** wfs_json_look() - parse a text whose value is only read, and never stored

@@ -36,9 +36,9 @@ static int json_load(const struct source_loader *loader, const char *name,
 	const struct wfs_buffer *text, json_t **ret_json)
 {
 	struct wfs_error error = {0};
-	int r = wfs_json_parse(text->data ? text->data : "", text->size, ret_json, &error);
+	int r = wfs_json_parse_bounded(text->data ? text->data : "", text->size, ret_json, &error);
 
-	if (r != -EINVAL)
+	if (r != -EINVAL && r != -EFBIG)
 		return r;
 	wfs_problems_add(loader->problems, name, NULL, "%s", error.message);
 	*ret_json = NULL;

@@ -32,9 +32,16 @@ owner_pid() {
 	"$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 | head -1
 }
 
+# What a test ends itself: it may define this again.
+at_end() {
+	:
+}
+
 cleanup() {
 	local status=$? pid
 	trap - EXIT
+	set +e
+	at_end
 	# Works even if a daemon hangs: nothing here may wait for it.
 	pid=$(timeout 5 "$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 || true)
 	while read -r point; do

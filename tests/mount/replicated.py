@@ -303,9 +303,9 @@ def without_owner_process():
 
 def name_lives(url):
     """A second process with the name of a living node."""
-    said = run("follow", url, f"{TOP}/second", "--node", "b", fails=True)
+    said = run("follow", url, f"{TOP}/refused", "--node", "b", fails=True)
     check("the name of a living node is busy", "busy" in said, said)
-    copy = f"{TOP}/copy"
+    copy = f"{TOP}/second"
     shutil.copytree(world("b"), copy, ignore=shutil.ignore_patterns("*.sock", "*.lock", "lock.mdb"))
     subprocess.run([PROGRAM, "-w", copy, "trust", "--yes"], check=False, capture_output=True)
     second = subprocess.Popen([PROGRAM, "-w", copy, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -9,10 +9,12 @@ Lines `meta: …` are left out, and all times are equal.
 """
 import os
 import re
+import signal
 import subprocess
 import sys
 
 END = "-- end of the command --"
+SECONDS = 120  # for one command
 
 
 def blocks(text):
@@ -80,6 +82,7 @@ class Shell:
     def run(self, command):
         self.commands.write(command + "\0")
         self.commands.flush()
+        signal.alarm(SECONDS)
         lines = []
         for line in self.process.stdout:
             line = line.rstrip("\n")
@@ -89,6 +92,10 @@ class Shell:
             if not line.startswith("meta: "):
                 lines.append(line)
         raise SystemExit(f"the shell ended in: {command}")
+
+    def end_slow(self, *_):
+        self.process.kill()
+        raise SystemExit(f"a command did not end within {SECONDS} seconds")
 
     def check(self, command, wanted):
         printed = [plain(line) for line in self.run(command)]
@@ -108,6 +115,7 @@ def main():
     if not found:
         raise SystemExit(f"{sys.argv[1]} has no commands")
     shell = Shell()
+    signal.signal(signal.SIGALRM, shell.end_slow)
     for command, wanted in found:
         shell.check(command, wanted)
     shell.close()

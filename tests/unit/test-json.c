@@ -253,18 +253,32 @@ static void brackets(char *text, size_t depth)
 	memset(text + depth, ']', depth);
 }
 
-TEST(json_parse_stops_at_its_depth)
+/* wfs_json_parse() or wfs_json_parse_bounded() */
+typedef int parse_function(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
+
+static void expect_depth(parse_function *parse, size_t deepest, const char *words)
 {
-	const size_t deepest = WFS_JSON_DEPTH_MAX;
-	char text[2 * 4000];
+	char text[2 * 200];
+	struct wfs_error error = {0};
 	json_t *json = NULL;
 
 	brackets(text, deepest);
-	assert_int_equal(wfs_json_parse(text, 2 * deepest, &json, NULL), 0);
+	assert_int_equal(parse(text, 2 * deepest, &json, NULL), 0);
 	json_decref(json);
-
+	json = NULL;
 	brackets(text, deepest + 1);
-	assert_refused_bytes(text, 2 * (deepest + 1), "depth");
+	assert_int_equal(parse(text, 2 * (deepest + 1), &json, &error), -EINVAL);
+	assert_null(json);
+	assert_non_null(strstr(error.message, words));
+}
+
+TEST(json_parse_stops_at_its_depth)
+{
+	char text[2 * 4000];
+
+	expect_depth(wfs_json_parse_bounded, WFS_JSON_DEPTH_MAX, "greatest depth is 128 levels");
+	expect_depth(wfs_json_parse, WFS_JSON_STORED_DEPTH_MAX, "greatest depth is 144 levels");
 
 	/* Beyond jansson's own limit. */
 	brackets(text, 4000);
@@ -275,10 +289,10 @@ TEST(json_parse_counts_objects_as_depth_too)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
+	for (int i = 0; i < WFS_JSON_STORED_DEPTH_MAX; i++)
 		wfs_buffer_append_text(&text, "{\"a\":");
 	wfs_buffer_append_text(&text, "{}");
-	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
+	for (int i = 0; i < WFS_JSON_STORED_DEPTH_MAX; i++)
 		wfs_buffer_append_byte(&text, '}');
 
 	assert_refused_bytes(text.data, text.size, "depth");

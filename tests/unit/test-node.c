@@ -62,7 +62,7 @@ static void on_lost(void *context, const struct wfs_error *error)
 }
 
 /* Begins a node on the world of a peer. @flags: `p` to reach etcd through a proxy, `n` for a node
- * that never owns, `s` for a short lease */
+ * that never owns, `s` for a short lease, `a` for one with a port */
 static void enter(struct nodes *nodes, int index, const char *name, const char *flags)
 {
 	struct peer *const peer = &nodes->peers[index];
@@ -78,6 +78,7 @@ static void enter(struct nodes *nodes, int index, const char *name, const char *
 		.etcd = {.url = url},
 		.name = name,
 		.no_owner = strchr(flags, 'n') != NULL,
+		.address = strchr(flags, 'a') ? "127.0.0.1:1" : NULL,
 		.lease_ms = strchr(flags, 's') ? SHORT_MS : LEASE_MS,
 		.wait_ms = 3000,
 		.lost = on_lost,
@@ -464,6 +465,19 @@ NODE(the_world_is_handed_over)
 	expect_role(nodes, 0, WFS_NODE_OWNER);
 	assert_int_equal(send(nodes, 0, "y"), 0);
 	expect_height(nodes, 2, height(nodes, 0));
+}
+
+NODE(a_node_that_others_reach_inherits_before_one_of_a_command)
+{
+	enter(nodes, 0, "a", "a");
+	expect_role(nodes, 0, WFS_NODE_OWNER);
+	enter(nodes, 1, "b", "");
+	enter(nodes, 2, "c", "a");
+	expect_role(nodes, 1, WFS_NODE_FOLLOWER);
+	expect_role(nodes, 2, WFS_NODE_FOLLOWER);
+
+	assert_int_equal(wfs_node_handover(nodes->peers[0].node, NULL, NULL), 0);
+	expect_role(nodes, 2, WFS_NODE_OWNER);
 }
 
 NODE(a_handover_that_cannot_be_changes_nothing)
