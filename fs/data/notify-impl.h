@@ -23,9 +23,9 @@ int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name,
 int notify_listing(struct wfs_notify *notify, uint64_t directory);
 
 /** notify_again() - should the caller try again to read what it has just tried to read with the
- *  result @r? If so, because memory is short or all views are in use (-ENOMEM, -EAGAIN), wait a
- *  moment. @tries: set to 0 by the caller before it reads for the first time; counts the calls;
- *  after some calls the answer is no
+ *  result @r? If so, because memory is short or all views are in use (-ENOMEM, -EAGAIN), this
+ *  function waits a moment before it returns. @tries: set to 0 by the caller before it reads for
+ *  the first time; counts the calls; after some calls the answer is no
  *  Return: true: try again; false also if @r is 0. */
 bool notify_again(int r, unsigned int *tries);
 

@@ -31,10 +31,10 @@ void wfs_readahead_stop(struct wfs_readahead *readahead);
  *  request; accepts NULL. */
 void wfs_readahead_free(struct wfs_readahead *readahead);
 
-/** wfs_readahead_listed() - note that the directory with our inode number @ino is being listed: a
- *  scan may follow. */
+/** wfs_readahead_listed() - note that the directory with our inode number @ino (not Linux's, see
+ *  fs/data/numbers.h) is being listed: a scan may follow. */
 void wfs_readahead_listed(struct wfs_readahead *readahead, uint64_t ino);
 
-/** wfs_readahead_read() - note that a process has read the file with our inode number @ino from the
- *  daemon, because the file was not in the cache of Linux. */
+/** wfs_readahead_read() - note that a process has read the file with our inode number @ino (not
+ *  Linux's) from the daemon, because the file was not in the cache of Linux. */
 void wfs_readahead_read(struct wfs_readahead *readahead, uint64_t ino);

@@ -7,8 +7,9 @@
  *  node/<name>    struct wfs_roster_entry: what a living node says of itself; goes with its lease
  *
  * A node renews its key by a transaction that compares that the key is still its own, each time
- * with a new lease. Its right to live counts from the moment before that transaction was sent, by
- * the clock that goes on while a machine sleeps, so that it ends before anybody sees the key go.
+ * with a new lease. Its right to own and to show the world counts from the moment before that
+ * transaction was sent, by the clock that goes on while a machine sleeps, so that the right ends
+ * before anybody sees the key go.
  * Thread: that of the client.
  * Source: docs/decisions/0038-followers.md.
  */
@@ -66,14 +67,15 @@ void wfs_roster_free(struct wfs_roster *roster);
 WFS_DEFINE_AUTO(roster, struct wfs_roster, wfs_roster_free)
 #define WFS_AUTO_ROSTER WFS_CLEANUP(wfs_auto_roster)
 
-/** wfs_roster_renew() - enter, or renew the key; the right to live ends if entry->serves is false
+/** wfs_roster_renew() - enter, or renew the key; if entry->serves is false, the right to own and to
+ *  show the world ends, although the key is renewed
  *  Return: 0; -EBUSY (busy: another living process has the name: this one must end); -EAGAIN
  *  (unavailable: the key of an earlier process is still there, or the own one has gone: again);
- *  or as wfs_etcd functions do, and then the right to live goes on until it ends. */
+ *  or as wfs_etcd functions do, and then the right goes on until the lease ends. */
 int wfs_roster_renew(struct wfs_roster *roster, struct wfs_etcd *etcd,
 	const struct wfs_roster_entry *entry, struct wfs_error *error);
 
-/** wfs_roster_until_ns() - get the moment at which the right to live ends, by
+/** wfs_roster_until_ns() - get the moment at which the right to own and to show the world ends, by
  *  wfs_clock_boottime_ns(); 0: it was never given, or lost. Thread: any. */
 int64_t wfs_roster_until_ns(const struct wfs_roster *roster);
 

@@ -173,7 +173,9 @@ static const struct wfs_field plan_resume_params[] = {{"plan_id", TEXT, 0, "plan
 	{"retry_failed", BOOL, MAYBE, "also run failed and skipped steps again"}, WAIT, {NULL}};
 static const struct wfs_field plan_import_params[] = {SETTINGS,
 	{"blob", TEXT, 0, "hash of a blob that has the bytes of a file plan.json"},
-	{"rerun", BOOL, MAYBE, "run all steps again, also those that have a result"},
+	{"rerun", BOOL, MAYBE,
+		"run those steps again that are done but have no result in the file; without it, "
+		"such a plan is refused"},
 	{"resume", BOOL, MAYBE, "continue the plan; by default it is only stored"}, SESSION,
 	{NULL}};
 static const struct wfs_field plan_id_params[] = {{"plan_id", TEXT, 0, "plan to stop"}, {NULL}};
@@ -197,8 +199,9 @@ static const struct wfs_field chat_answer[] = {
 	{"details", &wfs_form_value, MAYBE,
 		"more about the answer, such as results_omitted, or null"},
 	{"error", TEXT, WFS_NULLABLE,
-		"null; if the chat fails, details of the error has this answer, with the code "
-		"of the failure here"},
+		"null. If the chat or the plan fails, there is no result: the member details of "
+		"the error (see ERRORS) has the members listed here, and its member error is the "
+		"code of the failure"},
 	{"final", TEXT, MAYBE, "the answer of the model"}, META, {"ok", BOOL, MAYBE, "true"},
 	{"plan", &object, WFS_NULLABLE, "the plan with its steps, if there is one"},
 	{"plan_id", TEXT, MAYBE, "with wait false: id of the plan, if there is one"},
@@ -233,7 +236,10 @@ static const struct wfs_form batch = {.kind = WFS_FORM_RECORD, .fields = batch_f
 	{                                                                                      \
 		"waits", BOOL, absent, "whether an intent of the plan is not answered yet"     \
 	}
-static const struct wfs_field plan_fields[] = {{"chat_id", TEXT, 0, "id of the chat"},
+static const struct wfs_field plan_fields[] = {
+	{"chat_id", TEXT, 0,
+		"id of the newest chat about the plan: the one that made it, or the last that "
+		"continued it"},
 	PLAN_MEMBERS(0), {"status", TEXT, 0, "status of the plan"}, {NULL}};
 static const struct wfs_form plan = {.kind = WFS_FORM_RECORD, .fields = plan_fields};
 static const struct wfs_form plan_list = {.kind = WFS_FORM_LIST, .of = &plan};
@@ -247,7 +253,11 @@ static const struct wfs_field plan_status_params[] = {
 		"a session of the client: the answer is about its last message, and the plan "
 		"of this message"},
 	{NULL}};
-static const struct wfs_field plan_status_answer[] = {{"chat_id", TEXT, 0, "id of the chat"}, META,
+static const struct wfs_field plan_status_answer[] = {
+	{"chat_id", TEXT, 0,
+		"id of the newest chat about the plan; with session_id, of the session's last "
+		"message"},
+	META,
 	{"plan", &plan, WFS_NULLABLE,
 		"with session_id, in place of the members of a plan below: the plan of the "
 		"message, if there is one"},

@@ -37,8 +37,8 @@ void verify_wrong(struct verify *verify, enum wfs_table table, uint64_t row, con
 /** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong, because of @reason. */
 void verify_wrong_blob(struct verify *verify, const struct wfs_hash *hash, const char *reason);
 
-/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h);
- *  nothing if this problem was added before. */
+/** verify_damaged_name() - add a problem: the row @name does not have the checksum that is stored
+ *  after its value (kernel/store/row.h); nothing if this problem was added before. */
 void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name);
 /** verify_damaged() - add a problem, as verify_damaged_name() does, for row number @row of
  *  @table. */

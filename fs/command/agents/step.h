@@ -16,8 +16,8 @@
 int wfs_step_wait(struct wfs_run *run, json_t *payload, json_t **ret_result, int64_t *ret_took_ns);
 
 /** wfs_step_record() - read the model's answers in a turn from the journal, and write them to
- *  @output as a script, which is empty if the turn has no answers. @name: of the file for which
- *  wfs_output_make() (fs/command/frame/output.h) has made @output. Return: 0, or -errno with
- *  run->error. */
+ *  @output as a script, the file of answers that the provider `script` reads (worldfs-host(5)); it
+ *  is empty if the turn has no answers. @name: of the file for which wfs_output_make()
+ *  (fs/command/frame/output.h) has made @output. Return: 0, or -errno with run->error. */
 int wfs_step_record(
 	struct wfs_run *run, const char *turn_id, const char *name, struct wfs_output *output);

@@ -44,7 +44,7 @@ struct wfs_zone {
 };
 
 /** wfs_zone_parse() - read a rule, such as `CET-1CEST,M3.5.0,M10.5.0/3`, `<+0530>-5:30` or `UTC0`
- *  @ret_zone: without changes. Return: 0, or -EINVAL (@rule is not a rule; @ret_zone must not be
+ *  @ret_zone: its `changes` is NULL. Return: 0, or -EINVAL (@rule is not a rule; @ret_zone must not be
  *  used). */
 int wfs_zone_parse(const char *rule, struct wfs_zone *ret_zone);
 

@@ -121,10 +121,9 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
  *  Return: 0, -EINVAL (a member has another form). */
 int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
-/** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
- *  `setup.mind` names, if it names one and the agent is not yet in a state of this workflow, and
- *  write the `notes` of the `step` action @action as
- *  events. @turn: its `setup` is set. */
+/** turn_begin_mind() - at the beginning of a run: enter the state `setup.mind.state`, if
+ *  `setup.mind` has this member and the agent is not yet in a state of its workflow, and write the
+ *  `notes` of the `step` action @action as events. @turn: its `setup` is set. */
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_reflex() - begin the run with one tool call, as if a model had asked for this call;

@@ -51,7 +51,7 @@ int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json
 int wfs_turn_history(struct wfs_view *view, const struct wfs_document_turn *run,
 	json_t **ret_messages, struct wfs_error *error);
 
-/** wfs_turn_sent() - read only the messages of a run that the model is sent in the present turn
+/** wfs_turn_sent() - read only the messages of a run that the present request to the model has
  *  @run: from wfs_turn_state(). @ret_messages: an array, oldest first; caller owns it
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_turn_sent(struct wfs_view *view, const struct wfs_document_turn *run, json_t **ret_messages,
