@@ -44,8 +44,8 @@ struct wfs_zone {
 };
 
 /** wfs_zone_parse() - read a rule, such as `CET-1CEST,M3.5.0,M10.5.0/3`, `<+0530>-5:30` or `UTC0`
- *  @ret_zone: its `changes` is NULL. Return: 0, or -EINVAL (@rule is not a rule; @ret_zone must not be
- *  used). */
+ *  @ret_zone: its `changes` is NULL. Return: 0, or -EINVAL (@rule is not a rule; @ret_zone must
+ *  not be used). */
 int wfs_zone_parse(const char *rule, struct wfs_zone *ret_zone);
 
 /** wfs_zone_read() - read a description {rule, changes?}; NULL: UTC
