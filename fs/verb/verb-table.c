@@ -199,9 +199,9 @@ static const struct wfs_field chat_answer[] = {
 	{"details", &wfs_form_value, MAYBE,
 		"more about the answer, such as results_omitted, or null"},
 	{"error", TEXT, WFS_NULLABLE,
-		"null; if the chat or the plan fails, there is no result, but the member details "
-		"of the error (see ERRORS) has the members listed here, and its member error is "
-		"the code of the failure"},
+		"null; a chat or plan that fails gives an error instead of this result, whose "
+		"details (see ERRORS) have the members listed here, with the code of the failure "
+		"in error"},
 	{"final", TEXT, MAYBE, "the answer of the model"}, META, {"ok", BOOL, MAYBE, "true"},
 	{"plan", &object, WFS_NULLABLE, "the plan with its steps, if there is one"},
 	{"plan_id", TEXT, MAYBE, "with wait false: id of the plan, if there is one"},
